@@ -1,12 +1,20 @@
 //! The command line: commands, arguments and flags.
 
 mod audit;
+mod doctor;
 mod generate;
+mod init;
+mod install;
+mod serve;
 
 pub(crate) use audit::AuditArgs;
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use generate::{GenerateArgs, OutputFormat, parse_language, parse_mode};
+pub(crate) use init::{InitArgs, InitKind};
+pub(crate) use install::InstallArgs;
+pub(crate) use serve::ServeArgs;
 
-use crate::clients::{ClientApp, ConfigScope};
+use crate::file::absolute_path;
 use crate::output::{LogFormat, error_with_hint};
 use anyhow::Result;
 use clap::builder::UnknownArgumentValueParser;
@@ -16,10 +24,9 @@ use mcpaql_core::catalog::{AdapterSettings, Sharing};
 use mcpaql_core::operation::Category;
 use mcpaql_document::render::DiagnosticFormat;
 use mcpaql_import::select::Selection;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-/// Serve any API or MCP server to AI agents as a handful of tools.
+/// Serve any API or MCP server to AI agents through a few tools.
 ///
 /// Point mcpaql at an OpenAPI file, an MCP server, a command or a short YAML document. Agents see one tool per effect
 /// (create, read, update, delete, execute) and look up operations with `introspect`.
@@ -42,13 +49,17 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Serve adapters as one MCP server, over stdio or HTTP.
     Serve(Box<ServeArgs>),
+    /// Write a first adapter; asks at most three questions.
+    Init(InitArgs),
     /// Create an adapter document from an OpenAPI description or an MCP server.
     #[command(subcommand)]
     Import(ImportCommand),
     /// Generate a standalone project from an adapter, in Rust, TypeScript or Python.
     Generate(Box<GenerateArgs>),
     /// Add mcpaql to the configuration of an MCP client, or remove it.
-    Install(InstallArgs),
+    Install(Box<InstallArgs>),
+    /// Check a setup and show how to fix each problem.
+    Doctor(DoctorArgs),
     /// Search operations in plain words, with the same search that agents use.
     Search(SearchArgs),
     /// Check adapter documents and report every problem, with its position and a fix.
@@ -65,8 +76,12 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Explain an error code or an audit rule, or list all of them.
     Explain(ExplainArgs),
-    /// Print the JSON Schema of adapter documents, for editors.
-    Schema,
+    /// Print the JSON Schema of adapter documents or of mcpaql.yaml, for editors.
+    Schema {
+        /// Format to describe: adapter documents, or mcpaql.yaml.
+        #[arg(value_enum, default_value_t = SchemaSubject::Document, value_name = "FORMAT")]
+        subject: SchemaSubject,
+    },
     /// Print a manual page: `mcpaql man | man -l -`.
     Man {
         /// Command to describe, such as `serve` or `import openapi`; without it, the program.
@@ -78,6 +93,13 @@ pub(crate) enum Command {
         /// Shell to generate the script for.
         shell: clap_complete::Shell,
     },
+}
+
+/// A format that `schema` describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaSubject {
+    Document,
+    Config,
 }
 
 /// Flags that decide the surface. They override the environment, the configuration and the document.
@@ -109,6 +131,24 @@ impl SurfaceArgs {
             ..AdapterSettings::default()
         }
     }
+
+    /// Returns the flags that set these settings again.
+    fn words(&self) -> Vec<String> {
+        let SurfaceArgs { mode, profile, prefix, policy } = self;
+        let mode = mode.map(|mode| mode.as_str().to_owned());
+        let flags = [("--mode", &mode), ("--profile", profile), ("--prefix", prefix), ("--policy", policy)];
+        flags.into_iter().flat_map(|(flag, value)| flag_words(flag, value.as_ref())).collect()
+    }
+}
+
+/// Returns a flag for each value.
+fn flag_words<'v>(flag: &str, values: impl IntoIterator<Item = &'v String>) -> Vec<String> {
+    // A value that starts with `-` must be in the same word.
+    let words = |value: &String| match value.starts_with('-') {
+        true => vec![format!("{flag}={value}")],
+        false => vec![flag.to_owned(), value.clone()],
+    };
+    values.into_iter().flat_map(words).collect()
 }
 
 /// The value of `--mode`: how operations are grouped into tools, per adapter or for all adapters together.
@@ -119,6 +159,13 @@ enum ServeMode {
 }
 
 impl ServeMode {
+    fn as_str(self) -> &'static str {
+        match self {
+            ServeMode::PerAdapter(mode) => mode.as_str(),
+            ServeMode::Shared(sharing) => sharing.as_str(),
+        }
+    }
+
     fn mode(self) -> Option<Mode> {
         match self {
             ServeMode::PerAdapter(mode) => Some(mode),
@@ -183,6 +230,19 @@ impl ImportOptions {
         given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
     }
 
+    /// Returns the flags that set these options again, with absolute paths.
+    fn words(&self) -> Result<Vec<String>> {
+        let ImportOptions { name, overrides, include, exclude } = self;
+        let overrides = overrides.as_deref().map(absolute_path).transpose()?;
+        let flags = [
+            flag_words("--name", name),
+            flag_words("--overrides", &overrides),
+            flag_words("--include", include),
+            flag_words("--exclude", exclude),
+        ];
+        Ok(flags.concat())
+    }
+
     /// Returns the operations that the rules select.
     pub(crate) fn selection(&self) -> Result<Selection> {
         Selection::parse(&self.include, &self.exclude)
@@ -207,7 +267,7 @@ pub(crate) enum ImportCommand {
 )]
 pub(crate) struct ImportConfigArgs {
     /// Configuration file, `-` for standard input, or a client: claude-desktop, claude-code, cursor, vscode, windsurf,
-    /// gemini, zed.
+    /// gemini, codex, zed.
     #[arg(value_name = "PATH")]
     pub(crate) source: String,
     /// File to write; `-` for standard output.
@@ -216,39 +276,6 @@ pub(crate) struct ImportConfigArgs {
     /// Overwrite a file that was edited, or that this command did not write.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print the result as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = "The rest of the client's file does not change, and a backup is kept beside it.\n\
-    Exit status: 0 done or nothing to do, 2 could not run.")]
-pub(crate) struct InstallArgs {
-    /// Client to configure.
-    #[arg(value_enum, value_name = "CLIENT", required_unless_present = "list")]
-    pub(crate) client: Option<ClientApp>,
-    /// Configuration to serve [default: mcpaql.yaml in this folder; without one, the built-in notebook].
-    #[arg(long, value_name = "FILE", conflicts_with = "remove")]
-    pub(crate) config: Option<PathBuf>,
-    /// Name of the server in the client's configuration.
-    #[arg(long, default_value = "mcpaql")]
-    pub(crate) name: String,
-    /// Install for all projects of the user (user), or only for the current folder (project).
-    #[arg(long, value_enum, default_value_t = ConfigScope::User)]
-    pub(crate) scope: ConfigScope,
-    /// Configuration file to edit, instead of the client's default.
-    #[arg(long, value_name = "FILE", conflicts_with = "scope")]
-    pub(crate) path: Option<PathBuf>,
-    /// Show the changes without writing them.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Remove the server from the client's configuration.
-    #[arg(long)]
-    pub(crate) remove: bool,
-    /// List the known clients, their configuration files, and whether mcpaql is installed in them.
-    #[arg(long, conflicts_with_all = ["client", "config", "path", "dry_run", "remove"])]
-    pub(crate) list: bool,
     /// Print the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -276,6 +303,9 @@ pub(crate) struct ImportOpenapiArgs {
     Exit status: 0 imported, 1 the overrides have errors, 2 could not run."
 )]
 pub(crate) struct ImportMcpArgs {
+    /// Does not exist; the error suggests `--`.
+    #[arg(hide = true, value_name = "COMMAND", value_parser = UnknownArgumentValueParser::suggest("write the command after `--`, or pass a URL with --url"))]
+    _words: Vec<String>,
     /// Command that starts the server, with its arguments.
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "url")]
     pub(crate) command: Vec<String>,
@@ -351,65 +381,6 @@ pub(crate) struct SearchArgs {
     /// Print the JSON that an agent receives.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Without documents, serves mcpaql.yaml in this folder; without that file, the built-in notebook.\n\
-    Exit status: 0 stopped, 1 the documents have errors, 2 could not run."
-)]
-pub(crate) struct ServeArgs {
-    /// Adapter documents (Markdown with front matter, YAML or JSON), OpenAPI descriptions, or names of built-in adapters.
-    #[arg(value_name = "DOCUMENT")]
-    pub(crate) documents: Vec<String>,
-    /// OpenAPI description to serve directly, as a file or URL; can be repeated.
-    #[arg(long, value_name = "SOURCE", conflicts_with = "config")]
-    pub(crate) openapi: Vec<String>,
-    #[command(flatten)]
-    pub(crate) import_options: ImportOptions,
-    /// Configuration file [default: mcpaql.yaml].
-    #[arg(long, value_name = "FILE", conflicts_with = "documents")]
-    pub(crate) config: Option<PathBuf>,
-    /// Serve over streamable HTTP instead of stdio, on a loopback port (8080) or an address with a port (0.0.0.0:8080).
-    #[arg(long, value_name = "ADDRESS", value_parser = parse_http_address)]
-    pub(crate) http: Option<SocketAddr>,
-    /// Does not exist; the error suggests `--http`.
-    #[arg(long = "port", hide = true, value_parser = UnknownArgumentValueParser::suggest_arg("--http"))]
-    _port: Option<String>,
-    /// Folder for the data of built-in stores [default: the data directory of the user, such as ~/.local/share/mcpaql].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
-    /// Do not read or write the tool cache.
-    #[arg(long)]
-    pub(crate) no_cache: bool,
-    /// Do not watch files for changes; SIGHUP still reloads them.
-    #[arg(long)]
-    pub(crate) no_watch: bool,
-    /// Environment variable with the bearer token that HTTP clients must send.
-    #[arg(long, value_name = "NAME", requires = "http")]
-    pub(crate) token_env: Option<String>,
-    /// Host name that HTTP clients may use in addition to loopback names; can be repeated.
-    #[arg(long, value_name = "HOST", requires = "http")]
-    pub(crate) allow_host: Vec<String>,
-    /// Origin that browsers may call from in addition to loopback origins; can be repeated.
-    #[arg(long, value_name = "ORIGIN", requires = "http")]
-    pub(crate) allow_origin: Vec<String>,
-    /// Listen on a non-loopback address without authentication: everyone who can reach it can call every operation.
-    #[arg(long, requires = "http")]
-    pub(crate) allow_remote_without_authentication: bool,
-    #[command(flatten)]
-    pub(crate) surface: SurfaceArgs,
-}
-
-/// Parses the value of `--http`: an address with a port, or only a port, which means loopback. Names other than `localhost` are
-/// not looked up.
-fn parse_http_address(text: &str) -> Result<SocketAddr, String> {
-    let port = text.strip_prefix("localhost").unwrap_or(text);
-    let port = port.strip_prefix(':').or_else(|| (port == text).then_some(port));
-    let on_loopback = port.and_then(|port| port.parse().ok()).map(|port| (Ipv4Addr::LOCALHOST, port).into());
-    on_loopback.or_else(|| text.parse().ok()).ok_or_else(|| {
-        "expected a port or an IP address with a port, such as 8080 or 127.0.0.1:8080".to_owned()
-    })
 }
 
 #[derive(Debug, ClapArgs)]
@@ -493,12 +464,42 @@ pub(crate) struct CallCommandArgs {
     /// Parameters as one JSON object; `-` reads it from standard input.
     #[arg(long, value_name = "JSON")]
     pub(crate) params: Option<String>,
+    /// Fields to print: names or paths, or `minimal`, `standard` or `full`.
+    #[arg(long, value_name = "NAME,…")]
+    pub(crate) fields: Option<String>,
+    /// Print only matching items: NAME=VALUE, or with `>`, `>=`, `<` or `<=`; repeat for more conditions.
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) filter: Vec<String>,
+    /// Sort the items: NAME, or NAME:desc; repeat for more fields.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) sort: Vec<String>,
+    /// Show what the call would send, and send nothing; only for operations that change something.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Get all pages of the list from the API, up to 20.
+    #[arg(long)]
+    pub(crate) all_pages: bool,
+    /// Output format of the data.
+    #[arg(long, value_enum, default_value_t, conflicts_with = "envelope")]
+    pub(crate) format: DataFormat,
     /// Print the whole response (`success`, and `data` or `error`) instead of the data.
     #[arg(long)]
     pub(crate) envelope: bool,
-    /// Folder for the data of built-in stores [default: the data directory of the user, such as ~/.local/share/mcpaql].
+    /// Folder for stored records and executions [default: the data folder of the user, such as ~/.local/share/mcpaql].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+}
+
+/// How `mcpaql call` prints the data of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum DataFormat {
+    /// Indented JSON.
+    #[default]
+    Json,
+    /// One line of JSON for each item.
+    Ndjson,
+    /// A table with a row for each item.
+    Table,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -529,32 +530,5 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         super::Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn a_bare_port_means_loopback() {
-        for (text, address) in [
-            ("8080", "127.0.0.1:8080"),
-            (":8080", "127.0.0.1:8080"),
-            ("localhost:8080", "127.0.0.1:8080"),
-            ("0", "127.0.0.1:0"),
-            ("0.0.0.0:8080", "0.0.0.0:8080"),
-            ("[::1]:8080", "[::1]:8080"),
-        ] {
-            assert_eq!(super::parse_http_address(text), Ok(address.parse().unwrap()), "{text}");
-        }
-        for wrong in [
-            "",
-            ":",
-            "localhost",
-            "localhost8080",
-            "127.0.0.1",
-            "example.com:8080",
-            "99999",
-            "http://localhost:8080",
-        ] {
-            let error = super::parse_http_address(wrong).unwrap_err();
-            assert!(error.contains("such as 8080 or 127.0.0.1:8080"), "{wrong}: {error}");
-        }
     }
 }

@@ -39,6 +39,7 @@ impl SurfaceCache {
         let features = Features {
             resources: flag("resources"),
             prompts: flag("prompts"),
+            subscriptions: flag("subscriptions"),
             completions: flag("completions"),
             logging: flag("logging"),
         };
@@ -49,10 +50,10 @@ impl SurfaceCache {
     pub(crate) fn write(&self, preview: &Preview) {
         let Preview { tools, features, tasks, instructions } = preview;
         let tools: Vec<Value> = tools.iter().map(Tool::to_json).collect();
-        let Features { resources, prompts, completions, logging } = features;
+        let Features { resources, prompts, subscriptions, completions, logging } = features;
         let text = json!({
-            "instructions": instructions, "resources": resources, "prompts": prompts, "completions": completions,
-            "logging": logging, "tasks": tasks, "tools": tools,
+            "instructions": instructions, "resources": resources, "prompts": prompts, "subscriptions": subscriptions,
+            "completions": completions, "logging": logging, "tasks": tasks, "tools": tools,
         });
         write(&self.path, &text.to_string());
     }

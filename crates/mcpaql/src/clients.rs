@@ -1,16 +1,21 @@
 //! MCP clients: where each keeps the configuration of its servers, and in which format.
 //!
-//! What always holds: a configuration is read as JSON with comments, edited as text and never rewritten from scratch; no value of it
-//! is printed. The files belong to other programs and contain secrets.
+//! What always holds: a configuration is read as JSON with comments or as TOML, edited as text and never rewritten from scratch; no value
+//! of it is printed. The files belong to other programs and contain secrets.
 
+pub(crate) mod codex;
 pub(crate) mod config_file;
+pub(crate) mod config_format;
 pub(crate) mod config_import;
 pub(crate) mod edit;
+pub(crate) mod installation;
 pub(crate) mod jsonc;
 pub(crate) mod secrets;
+pub(crate) mod toml;
 pub(crate) mod variables;
 
 use clap::ValueEnum;
+use config_format::ConfigFormat;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +28,7 @@ pub(crate) enum ClientApp {
     Vscode,
     Windsurf,
     Gemini,
+    Codex,
     Zed,
 }
 
@@ -54,6 +60,7 @@ impl ClientApp {
             ClientApp::Vscode => "vscode",
             ClientApp::Windsurf => "windsurf",
             ClientApp::Gemini => "gemini",
+            ClientApp::Codex => "codex",
             ClientApp::Zed => "zed",
         }
     }
@@ -67,6 +74,7 @@ impl ClientApp {
             ClientApp::Vscode => "VS Code",
             ClientApp::Windsurf => "Windsurf",
             ClientApp::Gemini => "Gemini CLI",
+            ClientApp::Codex => "Codex",
             ClientApp::Zed => "Zed",
         }
     }
@@ -91,6 +99,10 @@ impl ClientApp {
             ClientApp::Vscode => Some(settings_folder()?.join("Code/User/mcp.json")),
             ClientApp::Windsurf => Some(home()?.join(".codeium/windsurf/mcp_config.json")),
             ClientApp::Gemini => Some(home()?.join(".gemini/settings.json")),
+            ClientApp::Codex => {
+                let folder = variable("CODEX_HOME").or_else(|| Some(home()?.join(".codex")));
+                Some(folder?.join("config.toml"))
+            }
             ClientApp::Zed => Some(zed_folder()?.join("settings.json")),
         }
     }
@@ -102,7 +114,16 @@ impl ClientApp {
             ClientApp::Cursor => Some(".cursor/mcp.json"),
             ClientApp::Vscode => Some(".vscode/mcp.json"),
             ClientApp::Gemini => Some(".gemini/settings.json"),
+            ClientApp::Codex => Some(".codex/config.toml"),
             ClientApp::Zed => Some(".zed/settings.json"),
+        }
+    }
+
+    /// Returns the format of its configuration.
+    pub(crate) fn format(self) -> ConfigFormat {
+        match self {
+            ClientApp::Codex => ConfigFormat::Toml,
+            _ => ConfigFormat::Json,
         }
     }
 
@@ -111,6 +132,7 @@ impl ClientApp {
         match self {
             ClientApp::Vscode => &["servers"],
             ClientApp::Zed => &["context_servers"],
+            ClientApp::Codex => &["mcp_servers"],
             _ => &["mcpServers"],
         }
     }
@@ -132,6 +154,20 @@ impl ClientApp {
         entry
     }
 
+    /// Returns how the variables that an entry needs reach the server.
+    pub(crate) fn variable_passing(self) -> VariablePassing {
+        match self {
+            ClientApp::ClaudeCode | ClientApp::Gemini => {
+                VariablePassing::Reference(|name| format!("${{{name}}}"))
+            }
+            ClientApp::Cursor | ClientApp::Vscode | ClientApp::Windsurf => {
+                VariablePassing::Reference(|name| format!("${{env:{name}}}"))
+            }
+            ClientApp::Codex => VariablePassing::Names("env_vars"),
+            ClientApp::ClaudeDesktop | ClientApp::Zed => VariablePassing::ValuesOnly,
+        }
+    }
+
     /// Returns what the user must do so that the client reads its configuration again.
     pub(crate) fn next_step(self) -> &'static str {
         match self {
@@ -141,19 +177,37 @@ impl ClientApp {
             ClientApp::Vscode => "run `MCP: List Servers` in VS Code and start the server",
             ClientApp::Windsurf => "press refresh in Windsurf's MCP panel, or restart it",
             ClientApp::Gemini => "restart Gemini CLI; `/mcp` shows the server",
+            ClientApp::Codex => "restart Codex; `/mcp` shows the server",
             ClientApp::Zed => "open Zed's agent panel, which starts the server",
         }
     }
 
-    /// Whether it is started from a desktop, where variables of a shell are not set.
-    pub(crate) fn is_desktop(self) -> bool {
-        !matches!(self, ClientApp::ClaudeCode | ClientApp::Gemini)
+    /// Whether the client seems to be installed: it has a folder for its settings.
+    pub(crate) fn is_on_this_machine(self) -> bool {
+        let file = self.user_path();
+        let folder = match self {
+            // Its file is in the home folder, which says nothing.
+            ClientApp::ClaudeCode => home().map(|home| home.join(".claude")),
+            _ => file.as_deref().and_then(Path::parent).map(Path::to_path_buf),
+        };
+        file.is_some_and(|file| file.exists()) || folder.is_some_and(|folder| folder.is_dir())
     }
+}
+
+/// How the entry of a server gets a variable of the client's environment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum VariablePassing {
+    /// A value of `env` may refer to a variable, with this syntax.
+    Reference(fn(&str) -> String),
+    /// The variables are listed by name under this key.
+    Names(&'static str),
+    /// `env` contains only values.
+    ValuesOnly,
 }
 
 /// The keys under which the configuration of an unknown client may have its servers.
 pub(crate) const SERVERS_PATHS: &[&[&str]] =
-    &[&["mcpServers"], &["servers"], &["mcp", "servers"], &["context_servers"]];
+    &[&["mcpServers"], &["servers"], &["mcp", "servers"], &["context_servers"], &["mcp_servers"]];
 
 fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
@@ -196,17 +250,21 @@ pub(crate) fn display_path(path: &Path) -> String {
 
 /// Whether an entry of a configuration starts this program.
 pub(crate) fn is_mcpaql_entry(entry: &Value) -> bool {
+    let Some(command) = entry_program(entry) else { return false };
+    let program = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    let program = program.strip_suffix(".exe").unwrap_or(program);
+    program == "mcpaql" && entry_args(entry).first().is_none_or(|first| *first == "serve")
+}
+
+/// Returns the program that an entry starts.
+fn entry_program(entry: &Value) -> Option<&str> {
     let command = entry.get("command");
     // Older versions of Zed have the program one level deeper.
     let nested = command.and_then(|command| command.get("path"));
-    let Some(command) = nested.or(command).and_then(Value::as_str) else { return false };
-    let args = command_args(entry);
-    let program = command.rsplit(['/', '\\']).next().unwrap_or(command);
-    let program = program.strip_suffix(".exe").unwrap_or(program);
-    program == "mcpaql" && args.first().is_none_or(|first| *first == "serve")
+    nested.or(command).and_then(Value::as_str)
 }
 
-fn command_args(entry: &Value) -> Vec<&str> {
+fn entry_args(entry: &Value) -> Vec<&str> {
     let args = entry.get("args").or_else(|| entry.get("command")?.get("args"));
     args.and_then(Value::as_array)
         .map(|args| args.iter().filter_map(Value::as_str).collect())

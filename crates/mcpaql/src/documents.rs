@@ -6,6 +6,7 @@ mod client_config;
 mod config;
 mod entry;
 mod members;
+mod required_variables;
 mod settings;
 mod source;
 
@@ -13,35 +14,53 @@ pub(crate) use config::{AdapterLookup, load_config};
 pub(crate) use entry::EntryOverrides;
 pub(crate) use mcpaql_runtime::environment::data_folder as default_data;
 pub(crate) use members::open_gateway;
+pub(crate) use required_variables::Reporting;
 pub(crate) use settings::SettingsLayers;
 pub(crate) use source::{
     AdapterSource, McpSource, OpenApiSource, PlannedAdapter, RejectedDocument, read_overrides,
 };
 
 use crate::CommandOutcome;
-use crate::args::ImportOptions;
+use crate::args::{AccessArgs, ImportOptions};
 use crate::file;
 use crate::openapi_files::{self, Description, Digest};
 use crate::output::{self, error_with_hint};
+use crate::servers;
 use anyhow::{Context, Result};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::diagnostic::{Diagnostic, Severity, capitalize};
 use mcpaql_core::error::Code;
 use mcpaql_core::suggest;
-use mcpaql_document::check::CheckOutput;
+use mcpaql_document::check::{CheckOutput, undeclared_destruction};
+use mcpaql_document::config::AdapterEntry;
 use mcpaql_document::render::{self, DiagnosticFormat};
 use mcpaql_document::source::Source;
-use mcpaql_import::openapi;
+use mcpaql_import::{mcp, openapi};
 use mcpaql_runtime::environment::Environment;
 use mcpaql_runtime::gateway::{NameCollision, check_names};
 use mcpaql_runtime::{builtin, environment};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 /// Name of the configuration file in a folder.
 pub(crate) const CONFIG_FILE: &str = "mcpaql.yaml";
+
+/// Marks the name of a built-in adapter, which is never a file.
+const BUILTIN_PREFIX: &str = "builtin:";
+
+/// Returns the arguments that name what is served without arguments: the configuration of this folder, or the built-in notebook. A
+/// server without arguments would read the configuration of the folder that it is started in.
+pub(crate) fn default_words() -> Result<Vec<String>> {
+    let config = Path::new(CONFIG_FILE);
+    Ok(match config.exists() {
+        true => vec!["--config".into(), file::absolute_path(config)?],
+        false => vec![format!("{BUILTIN_PREFIX}{}", builtin::DEFAULT_ADAPTER)],
+    })
+}
 
 /// The adapters to work on, with all their settings.
 #[derive(Debug, Default)]
@@ -59,15 +78,41 @@ pub(crate) struct AdapterPlan {
     pub(crate) is_config_broken: bool,
     /// Nothing was named or configured, so the plan is the built-in notebook.
     pub(crate) is_default: bool,
+    /// MCP servers are followed while they run, even a single one.
+    pub(crate) is_live: bool,
     /// Documents that could not be read: the name and the error of each.
     pub(crate) unreadable: Vec<(String, anyhow::Error)>,
     /// Every file of the plan, including those that could not be read.
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// The environment of adapters whose configuration contains values of variables. The values are secrets.
+/// The environment of adapters whose configuration contains values of variables. The values are secrets. All copies share them, so that
+/// a server that is restarted reads new values.
 #[derive(Clone)]
-pub(crate) struct AdapterEnvironment(pub(crate) Environment);
+pub(crate) struct AdapterEnvironment(Arc<RwLock<HashMap<String, String>>>);
+
+impl AdapterEnvironment {
+    pub(crate) fn new(values: HashMap<String, String>) -> AdapterEnvironment {
+        AdapterEnvironment(Arc::new(RwLock::new(values)))
+    }
+
+    /// Returns a value of the configuration.
+    fn value(&self, name: &str) -> Option<String> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// Replaces the values with those of a new version of the configuration.
+    pub(crate) fn replace(&self, new: &AdapterEnvironment) {
+        let values = new.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = values;
+    }
+
+    /// Looks up variables in the configuration, then in the environment of this process.
+    pub(crate) fn lookup(&self) -> Environment {
+        let (values, process) = (self.clone(), environment::process());
+        Arc::new(move |name| values.value(name).or_else(|| process(name)))
+    }
+}
 
 impl fmt::Debug for AdapterEnvironment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,8 +142,12 @@ pub(crate) struct AdapterRequest<'a> {
     pub(crate) documents: &'a [String],
     /// Whether a single document may be the name of an adapter in the configuration.
     pub(crate) by_name: bool,
+    /// Whether exactly one adapter is requested.
+    pub(crate) is_single: bool,
     /// OpenAPI descriptions to import.
     pub(crate) descriptions: &'a [String],
+    /// URLs of MCP servers.
+    pub(crate) servers: &'a [String],
     pub(crate) import_options: ImportOptions,
     /// Configuration file instead of `mcpaql.yaml`.
     pub(crate) config: Option<&'a Path>,
@@ -110,15 +159,23 @@ pub(crate) struct AdapterRequest<'a> {
 impl<'a> AdapterRequest<'a> {
     /// Requests one adapter, by its document or by its name.
     pub(crate) fn single(name: &'a String) -> AdapterRequest<'a> {
-        AdapterRequest { documents: std::slice::from_ref(name), by_name: true, ..AdapterRequest::default() }
+        AdapterRequest {
+            documents: std::slice::from_ref(name),
+            by_name: true,
+            is_single: true,
+            ..AdapterRequest::default()
+        }
     }
 
     /// Returns the plan: the named documents, or the adapters of the configuration, or the built-in notebook.
     pub(crate) fn resolve(self) -> Result<AdapterPlan> {
         let layers = SettingsLayers::new(self.flags.clone()).with_environment(&environment::process())?;
         let mut plan = match self.documents {
-            [] if self.descriptions.is_empty() => AdapterPlan::default_plan(self.config, &layers)?,
-            [name] if self.by_name && self.descriptions.is_empty() => AdapterPlan::single(name, &layers)?,
+            [] if self.is_unnamed() => AdapterPlan::default_plan(self.config, &layers)?,
+            [name] if !self.is_single && config::is_configuration(Path::new(name)) => {
+                AdapterPlan::from_config(Path::new(name), &layers)?
+            }
+            [name] if self.by_name => AdapterPlan::single(name, &layers)?,
             _ => self.plan_named(&layers),
         };
         self.check_import_options(&plan)?;
@@ -126,12 +183,18 @@ impl<'a> AdapterRequest<'a> {
         Ok(plan)
     }
 
+    /// Whether the arguments name no adapter.
+    fn is_unnamed(&self) -> bool {
+        self.documents.is_empty() && self.descriptions.is_empty() && self.servers.is_empty()
+    }
+
     /// Refuses import options if nothing is imported with them.
     fn check_import_options(&self, plan: &AdapterPlan) -> Result<()> {
         let Some(option) = self.import_options.first_given() else { return Ok(()) };
-        let is_imported = |adapter: &PlannedAdapter| matches!(adapter.source, AdapterSource::Openapi(_));
-        let message = format!("--{option} has no effect: no OpenAPI description is imported");
-        if self.documents.is_empty() && self.descriptions.is_empty() {
+        let is_imported = |adapter: &PlannedAdapter| !matches!(adapter.source, AdapterSource::Document(_));
+        let message =
+            format!("--{option} has no effect: no OpenAPI description and no MCP server is imported");
+        if self.is_unnamed() {
             let hint = format!("set `{option}` of the adapter in {CONFIG_FILE}");
             return Err(error_with_hint(message, hint));
         }
@@ -156,6 +219,14 @@ impl<'a> AdapterRequest<'a> {
             let source =
                 openapi_files::read(name).and_then(|text| openapi_source(text, &self.import_options));
             plan.add(name, source, settings.clone(), EntryOverrides::default());
+        }
+        for url in self.servers {
+            plan.add(
+                url,
+                server_source(url, &self.import_options),
+                settings.clone(),
+                EntryOverrides::default(),
+            );
         }
         plan
     }
@@ -314,11 +385,17 @@ fn report_name_collisions(documents: &mut [(Source, CheckOutput)]) {
 /// Reads a file or URL, or returns the built-in adapter of that name.
 fn find_source(name: &str, import_options: &ImportOptions) -> Result<AdapterSource> {
     let path = Path::new(name);
-    if path.exists() {
+    if path.exists() && !name.starts_with(BUILTIN_PREFIX) {
         return read_adapter_source(path, import_options);
+    }
+    if servers::is_mcp_url(name) {
+        return server_source(name, import_options);
     }
     if openapi_files::is_url(name) {
         return openapi_source(openapi_files::read(name)?, import_options);
+    }
+    if let Some(name) = name.strip_prefix(BUILTIN_PREFIX) {
+        return builtin_document(name).map(AdapterSource::Document);
     }
     if builtin::document(name).is_some() {
         return builtin_document(name).map(AdapterSource::Document);
@@ -336,6 +413,13 @@ fn read_adapter_source(path: &Path, import_options: &ImportOptions) -> Result<Ad
     if openapi::is_description(&source.text) {
         return openapi_source(openapi_files::from_text(&source.name, source.text), import_options);
     }
+    if config::is_configuration(path) {
+        let name = &source.name;
+        let hint = format!(
+            "`mcpaql serve {name}` serves its adapters; other commands take them by name, in a folder with a {CONFIG_FILE}"
+        );
+        return Err(error_with_hint(format!("{name} is a configuration, not an adapter document"), hint));
+    }
     if is_saved_tools(&source.text) {
         let name = &source.name;
         let hint = format!(
@@ -352,6 +436,20 @@ fn is_saved_tools(text: &str) -> bool {
     may_be && serde_json::from_str(text).ok().and_then(Capture::from_json).is_some()
 }
 
+/// Returns the adapter of an MCP server with this URL.
+fn server_source(url: &str, import_options: &ImportOptions) -> Result<AdapterSource> {
+    let (target, auth) = servers::target_of_url(url, &AccessArgs::default())?;
+    let name = import_options.name.clone().unwrap_or_else(|| mcp::name_from_link(&target.link));
+    let options = mcp::McpImportOptions {
+        name: Some(name.clone()),
+        selection: import_options.selection()?,
+        overrides: read_overrides(import_options)?.1,
+        keep_input_schemas: false,
+    };
+    let import_options = import_options.clone();
+    Ok(AdapterSource::Mcp(Box::new(McpSource { name, target, auth, options, import_options })))
+}
+
 fn openapi_source(description: Description, import_options: &ImportOptions) -> Result<AdapterSource> {
     Ok(AdapterSource::Openapi(Box::new(OpenApiSource::new(description, import_options)?)))
 }
@@ -366,6 +464,20 @@ fn builtin_document(name: &str) -> Result<Source> {
 
 fn read_source(path: &Path) -> Result<Source> {
     Ok(Source::new(path.display().to_string(), file::read_text(path)?))
+}
+
+/// Checks one entry of a configuration in this folder. Does not start MCP servers.
+pub(crate) fn check_config_entry(entry: &AdapterEntry, folder: &Path) -> Result<(Source, CheckOutput)> {
+    let (source, overrides) = config::resolve_adapter_entry(entry, folder, &mut HashSet::new())?;
+    Ok(PlannedAdapter::new(source, entry.settings.clone(), overrides).check())
+}
+
+/// Adds the warnings that only `check` and `doctor` show: they are about what clients assume, and do not affect serving.
+pub(crate) fn add_check_advice(source: &Source, checked: &mut CheckOutput) {
+    let mut found: Vec<Diagnostic> =
+        checked.catalog.as_ref().and_then(undeclared_destruction).into_iter().collect();
+    source.locate(&mut found);
+    checked.diagnostics.append(&mut found);
 }
 
 /// Renders the problems of all documents.

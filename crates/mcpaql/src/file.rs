@@ -40,7 +40,7 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>> {
 fn read_bytes_or_hint(path: &Path, hint: &str) -> Result<Vec<u8>> {
     let name = path.display().to_string();
     match std::fs::File::open(path) {
-        Ok(_) if path.is_dir() => Err(error_with_hint(format!("'{name}' is a folder"), "pass a file")),
+        Ok(_) if path.is_dir() => Err(error_with_hint(format!("'{name}' is a folder"), folder_hint(path))),
         Ok(file) => read_all(&name, file),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(not_found_error(&name, [], hint)),
         Err(error) => Err(error).with_context(|| format!("cannot read {name}")),
@@ -63,13 +63,44 @@ pub(crate) fn not_found_error<'n>(
     });
     let files: Vec<String> = files.collect();
     let misspelled = || NameMatcher::new(files.iter().map(String::as_str)).find_misspelled(name);
-    let hint = match suggest::nearest(name, others).or_else(misspelled) {
-        Some(near) => format!("did you mean '{near}'?"),
-        None => hint.to_owned(),
+    let missing_folder = folder.filter(|folder| !folder.exists() && !name.contains("://"));
+    let moved = || missing_folder.and_then(|folder| in_similar_folder(folder, path));
+    let near = suggest::nearest(name, others).or_else(misspelled).map(str::to_owned).or_else(moved);
+    let hint = match (near, missing_folder) {
+        (Some(near), _) => format!("did you mean '{near}'?"),
+        (None, Some(folder)) => format!("the folder '{}' does not exist", folder.display()),
+        (None, None) => hint.to_owned(),
     };
     let message = format!("'{name}' not found");
     anyhow::Error::new(std::io::Error::new(ErrorKind::NotFound, "not found"))
         .context(HintedError { message, hint })
+}
+
+/// Returns the path of a file with the same name in a folder with a similar name.
+fn in_similar_folder(folder: &Path, path: &Path) -> Option<String> {
+    let above = folder.parent()?;
+    let root = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+    let folders: Vec<String> = std::fs::read_dir(root)
+        .ok()?
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| above.join(entry.file_name()).display().to_string())
+        .collect();
+    let similar = NameMatcher::new(folders.iter().map(String::as_str))
+        .find_misspelled(&folder.display().to_string())?;
+    let found = Path::new(similar).join(path.file_name()?);
+    found.is_file().then(|| found.display().to_string())
+}
+
+/// Returns the hint for a folder in place of a file, with a document in it.
+fn folder_hint(folder: &Path) -> String {
+    let is_document = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|extension| ["md", "yaml", "yml", "json"].iter().any(|known| extension == *known))
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let first = entries.map(|entry| entry.path()).filter(|path| path.is_file() && is_document(path)).min();
+    first.map_or("pass a file".to_owned(), |file| format!("pass a file, such as {}", file.display()))
 }
 
 /// Reads the text of standard input.
@@ -98,6 +129,14 @@ fn utf8(name: &str, bytes: Vec<u8>) -> Result<String> {
             "save it as UTF-8",
         )
     })
+}
+
+/// Returns the absolute path, as text.
+pub(crate) fn absolute_path(path: &Path) -> Result<String> {
+    let absolute =
+        std::path::absolute(path).with_context(|| format!("cannot resolve the path {}", path.display()))?;
+    let text = absolute.to_str().map(str::to_owned);
+    text.with_context(|| format!("the path {} is not UTF-8", absolute.display()))
 }
 
 /// A file to edit, with the text that was read.
@@ -142,9 +181,11 @@ impl EditableFile {
         bail!("too many backups of {}", self.path.display())
     }
 
-    /// Replaces the text of the file, or leaves the old file.
-    pub(crate) fn replace(&self, text: &str) -> Result<()> {
-        write_atomically(&self.path, &self.real_path, self.existing_permissions(), text, || {
+    /// Replaces the text of the file, or leaves the old file. With `has_secrets`, only the user can read a new file.
+    pub(crate) fn replace(&self, text: &str, has_secrets: bool) -> Result<()> {
+        let permissions =
+            self.existing_permissions().or_else(|| private_permissions().filter(|_| has_secrets));
+        write_atomically(&self.path, &self.real_path, permissions, text, || {
             // The client may have written its configuration in the meantime.
             if self.has_changed() {
                 bail!(
@@ -168,6 +209,18 @@ impl EditableFile {
     fn existing_permissions(&self) -> Option<Permissions> {
         self.text.as_ref().and_then(|_| permissions(&self.real_path))
     }
+}
+
+/// Returns the permissions of a file that only the user can read.
+#[cfg(unix)]
+fn private_permissions() -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn private_permissions() -> Option<Permissions> {
+    None
 }
 
 fn permissions(path: &Path) -> Option<Permissions> {

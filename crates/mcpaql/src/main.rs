@@ -1,4 +1,4 @@
-//! `mcpaql`: serves any API or MCP server to AI agents as a handful of tools.
+//! `mcpaql`: serves any API or MCP server to AI agents through a few tools.
 
 mod args;
 mod blocking;
@@ -25,12 +25,10 @@ fn main() -> ExitCode {
         Err(error) => return commands::generate::report_usage_error(&error).unwrap_or_else(|| error.exit()),
     };
     let level = match &args.command {
-        args::Command::Import(_)
-        | args::Command::Audit(_)
-        | args::Command::Generate(_)
-        | args::Command::Call(_) => LogDetail::Errors,
         args::Command::Serve(command) if command.http.is_some() => LogDetail::Calls,
-        _ => LogDetail::Events,
+        args::Command::Serve(_) => LogDetail::Events,
+        // All other commands report everything themselves.
+        _ => LogDetail::Errors,
     };
     output::start_log(args.log, level);
     match run(args) {
@@ -91,7 +89,9 @@ fn run(args: args::Cli) -> Result<CommandOutcome> {
         }
         args::Command::Import(args::ImportCommand::Config(command)) => commands::import_config::run(&command),
         args::Command::Generate(command) => Ok(commands::generate::run(&command)),
+        args::Command::Init(command) => commands::init::run(&command),
         args::Command::Install(command) => commands::install::run(&command),
+        args::Command::Doctor(command) => block_on(Threads::One, commands::doctor::run(command)),
         args::Command::Search(command) => commands::search::run(&command),
         args::Command::Audit(command) => block_on(Threads::One, commands::audit::run(*command)),
         args::Command::Check(command) => commands::check::run(&command),
@@ -100,7 +100,7 @@ fn run(args: args::Cli) -> Result<CommandOutcome> {
         args::Command::Call(command) => block_on(Threads::One, commands::call::run(command)),
         args::Command::Status(command) => block_on(Threads::One, commands::status::run(command)),
         args::Command::Explain(command) => commands::explain::run(&command),
-        args::Command::Schema => commands::schema::run(),
+        args::Command::Schema { subject } => commands::schema::run(subject),
         args::Command::Man { path } => commands::man::run(&path),
         args::Command::Completions { shell } => commands::completions::run(shell),
     }

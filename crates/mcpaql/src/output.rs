@@ -113,6 +113,11 @@ pub(crate) fn write_stderr(text: &str) {
     let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
+/// Returns a writer for questions to the user. They contain no untrusted text.
+pub(crate) fn question_writer() -> impl Write {
+    io::stderr()
+}
+
 /// Prints the problems of a document, each with the lines of the document that it is about.
 pub(crate) fn print_diagnostics(source: &Source, diagnostics: &[Diagnostic]) {
     if !diagnostics.is_empty() {
@@ -186,6 +191,20 @@ pub(crate) fn format_table<const N: usize>(rows: &[[String; N]], numbers: usize)
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Formats a number with its noun.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Quotes a word for a shell, if that is necessary.
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,~".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// Whether to colour standard output: it is a terminal, and `NO_COLOR` is not set.

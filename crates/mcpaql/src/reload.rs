@@ -4,7 +4,7 @@
 //! has errors, they are printed, and the previous version is still served.
 
 use crate::args;
-use crate::documents::{AdapterPlan, AdapterRequest};
+use crate::documents::{AdapterEnvironment, AdapterPlan, AdapterRequest};
 use crate::output;
 use anyhow::{Context, Result};
 use mcpaql_runtime::gateway::Gateway;
@@ -28,6 +28,7 @@ pub(crate) struct WatchedFiles {
 pub(crate) async fn reload_on_change(
     args: Arc<args::ServeArgs>,
     gateway: Gateway,
+    environment: Option<AdapterEnvironment>,
     mut files: WatchedFiles,
     mut hangups: watch::Receiver<()>,
 ) {
@@ -41,11 +42,12 @@ pub(crate) async fn reload_on_change(
             }
             () = wait_for_edit(files.clone()), if is_watching => {}
         }
-        let (work, served) = (Arc::clone(&args), gateway.clone());
+        let (work, served, values) = (Arc::clone(&args), gateway.clone(), environment.clone());
         let handle = tokio::runtime::Handle::current();
         // Set before reading, so that a failed reload is not repeated until the next change.
         files.read_at = SystemTime::now();
-        let reloaded = tokio::task::spawn_blocking(move || reload(&work, &served, &handle)).await;
+        let reloaded =
+            tokio::task::spawn_blocking(move || reload(&work, &served, values.as_ref(), &handle)).await;
         match reloaded.context("reloading was interrupted").flatten() {
             Ok(reloaded) => files = reloaded,
             Err(error) => {
@@ -59,12 +61,17 @@ pub(crate) async fn reload_on_change(
 fn reload(
     args: &args::ServeArgs,
     gateway: &Gateway,
+    environment: Option<&AdapterEnvironment>,
     handle: &tokio::runtime::Handle,
 ) -> Result<WatchedFiles> {
     let read_at = SystemTime::now();
     let mut plan = plan_to_serve(args)?;
     let files = WatchedFiles { paths: std::mem::take(&mut plan.files), read_at };
+    let new_environment = plan.environment.clone();
     let members = plan.members(Some(gateway), !args.no_cache)?;
+    if let (Some(environment), Some(new)) = (environment, &new_environment) {
+        environment.replace(new);
+    }
     handle.block_on(gateway.replace(members))?;
     tracing::info!(adapters = gateway.slots().len(), tools = gateway.tools().len(), "reloaded");
     Ok(files)
@@ -75,13 +82,14 @@ pub(crate) fn plan_to_serve(args: &args::ServeArgs) -> Result<AdapterPlan> {
     let request = AdapterRequest {
         documents: &args.documents,
         descriptions: &args.openapi,
+        servers: &args.mcp,
         import_options: args.import_options.clone(),
         config: args.config.as_deref(),
         flags: args.surface.settings(),
         data: args.data.clone(),
         ..AdapterRequest::default()
     };
-    request.resolve()
+    Ok(AdapterPlan { is_live: true, ..request.resolve()? })
 }
 
 /// Waits until one of the files has changed since it was read and the edit is complete.

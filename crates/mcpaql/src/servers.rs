@@ -4,6 +4,7 @@
 
 use crate::args::AccessArgs;
 use crate::file;
+use crate::openapi_files;
 use crate::output::{self, HintedError, error_with_hint};
 use anyhow::Result;
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget};
@@ -32,6 +33,38 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
+/// Waits until the user presses Ctrl-C, or the process should stop for another reason.
+#[cfg(unix)]
+pub(crate) async fn stop_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = signals else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hangup.recv() => {}
+    }
+}
+
+/// Waits until the user presses Ctrl-C.
+#[cfg(not(unix))]
+pub(crate) async fn stop_signal() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// How the user names the credentials and variables of a server, for hints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AccessSyntax {
+    /// With flags of the command line.
+    Flags,
+    /// With keys of a configuration or a document.
+    Keys,
+}
+
 /// Starts a server, asks it for its tools and stops it.
 pub(crate) async fn capture_server(
     target: &McpTarget,
@@ -54,13 +87,16 @@ pub(crate) async fn capture_server_with<T>(
         output::status_line(&format!("Asking {} for its tools", link_name(&target.link)));
     }
     let asking = async {
-        let capture = upstream.capture().await.map_err(|error| capture_error(error, &target.link))?;
+        let capture = upstream
+            .capture()
+            .await
+            .map_err(|error| capture_error(error, &target.link, AccessSyntax::Flags))?;
         let more = then(&upstream, &capture).await?;
         Ok((capture, more))
     };
     let result = tokio::select! {
         result = asking => result,
-        _ = tokio::signal::ctrl_c() => Err(Interrupted.into()),
+        () = stop_signal() => Err(Interrupted.into()),
     };
     upstream.close().await;
     result
@@ -82,7 +118,7 @@ fn link_name(link: &McpLink) -> String {
     }
 }
 
-fn setup_error(error: UpstreamSetupError) -> anyhow::Error {
+pub(crate) fn setup_error(error: UpstreamSetupError) -> anyhow::Error {
     match error {
         UpstreamSetupError::Http(HttpSetupError::PlainHttp) => error_with_hint(
             "the URL uses plain http to another machine",
@@ -93,9 +129,9 @@ fn setup_error(error: UpstreamSetupError) -> anyhow::Error {
 }
 
 /// Adds a hint to the error of a server that did not list its tools.
-fn capture_error(error: UpstreamError, link: &McpLink) -> anyhow::Error {
+pub(crate) fn capture_error(error: UpstreamError, link: &McpLink, syntax: AccessSyntax) -> anyhow::Error {
     match (&error, link) {
-        (UpstreamError::Refusal(refusal), McpLink::Url { .. }) => refusal_error(refusal, link),
+        (UpstreamError::Refusal(refusal), McpLink::Url { .. }) => refusal_error(refusal, link, syntax),
         (UpstreamError::Unavailable { cause: Some(cause), .. }, McpLink::Command(_)) => {
             error_with_hint(cause.clone(), "install the program, or correct the command")
         }
@@ -107,27 +143,31 @@ fn capture_error(error: UpstreamError, link: &McpLink) -> anyhow::Error {
             anyhow::Error::new(error).context(not_an_mcp_server(link, ""))
         }
         _ => {
-            let hint = hint(&error, link);
+            let hint = hint(&error, link, syntax);
             error_with_hint(error.to_string(), hint)
         }
     }
 }
 
 /// Returns the error for a URL that answered with an HTTP error, or that could not be asked because a credential is missing.
-fn refusal_error(refusal: &OpError, link: &McpLink) -> anyhow::Error {
+fn refusal_error(refusal: &OpError, link: &McpLink, syntax: AccessSyntax) -> anyhow::Error {
     let status = refusal.details.get("upstream").and_then(|upstream| upstream.get("status")?.as_u64());
     let Some(status) = status else {
         let problem = refusal.cause.as_deref().unwrap_or(&refusal.message);
         let set = refusal.hint.as_deref().unwrap_or("set the variable");
-        return error_with_hint(
-            problem,
-            format!("{set}, or pass another variable with --bearer-env or --header"),
-        );
+        let hint = match syntax {
+            AccessSyntax::Flags => format!("{set}, or pass another variable with --bearer-env or --header"),
+            AccessSyntax::Keys => set.to_owned(),
+        };
+        return error_with_hint(problem, hint);
     };
     let hint = match (refusal.code, status) {
-        (Code::PermissionDenied, _) => {
-            "pass the environment variable with the credential: --bearer-env NAME or --header HEADER=NAME"
-        }
+        (Code::PermissionDenied, _) => match syntax {
+            AccessSyntax::Flags => {
+                "pass the environment variable with the credential: --bearer-env NAME or --header HEADER=NAME"
+            }
+            AccessSyntax::Keys => "check the credential, and add `auth` or `headers` if there is none",
+        },
         (Code::RateLimitExceeded | Code::TransportTimeout, _) | (_, 500 | 502..=504) => {
             "try again later, or check the URL"
         }
@@ -149,20 +189,26 @@ fn not_an_mcp_server(link: &McpLink, detail: &str) -> HintedError {
     }
 }
 
-fn hint(error: &UpstreamError, link: &McpLink) -> &'static str {
-    match (error, link) {
-        (UpstreamError::Refusal(_), McpLink::Command(_)) => "set the variable, or pass another one",
-        (UpstreamError::Timeout { .. } | UpstreamError::NotMcp { .. }, McpLink::Command(_)) => {
+fn hint(error: &UpstreamError, link: &McpLink, syntax: AccessSyntax) -> &'static str {
+    match (error, link, syntax) {
+        (UpstreamError::Refusal(_), McpLink::Command(_), _) => "set the variable, or pass another one",
+        (UpstreamError::Timeout { .. } | UpstreamError::NotMcp { .. }, McpLink::Command(_), _) => {
             "check that the command starts an MCP server that speaks over standard input and output"
         }
-        (UpstreamError::Unreadable { .. }, _) => {
+        (UpstreamError::Unreadable { .. }, _, _) => {
             "report it to the authors of the server: no MCP client can read this answer"
         }
-        (_, McpLink::Command(_)) => {
+        (_, McpLink::Command(_), AccessSyntax::Flags) => {
             "run the command by itself: it must keep running and wait for input; pass the variables it needs with --env NAME"
         }
-        (_, McpLink::Url { .. }) => {
+        (_, McpLink::Command(_), AccessSyntax::Keys) => {
+            "run the command by itself: it must keep running and wait for input; list the variables it needs under `env`"
+        }
+        (_, McpLink::Url { .. }, AccessSyntax::Flags) => {
             "check the URL; if the server needs a credential, pass its variable with --bearer-env or --header"
+        }
+        (_, McpLink::Url { .. }, AccessSyntax::Keys) => {
+            "check the URL; if the server needs a credential, add `auth` or `headers`"
         }
     }
 }
@@ -299,6 +345,12 @@ pub(crate) fn server_target(
     Ok(Some(server))
 }
 
+/// Whether a URL is the endpoint of an MCP server, by its path: descriptions of APIs have other names.
+pub(crate) fn is_mcp_url(source: &str) -> bool {
+    let path = source.split(['?', '#']).next().unwrap_or(source);
+    openapi_files::is_url(source) && path.trim_end_matches('/').ends_with("/mcp")
+}
+
 /// Returns the target for a server that speaks streamable HTTP.
 pub(crate) fn target_of_url(url: &str, access: &AccessArgs) -> Result<(McpTarget, Auth)> {
     let link = McpLink::Url {
@@ -340,7 +392,7 @@ pub(crate) fn check_credentials(command: &[String]) -> Result<()> {
 }
 
 /// Checks the name of an environment variable. An invalid name may be the secret itself, so the error does not show it.
-fn check_variable_name(flag: &str, name: &str) -> Result<String> {
+pub(crate) fn check_variable_name(flag: &str, name: &str) -> Result<String> {
     let is_valid = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if is_valid && name.len() <= 128 {
@@ -363,7 +415,7 @@ fn header(pair: &str) -> Result<(String, String)> {
 }
 
 /// Checks that a URL contains no credentials, because it will be written to a document.
-fn check_url(url: &str) -> Result<String> {
+pub(crate) fn check_url(url: &str) -> Result<String> {
     if without_credentials("base_url", url) == url {
         return Ok(url.to_owned());
     }
@@ -397,9 +449,39 @@ fn find_credential(command: &[String]) -> Option<usize> {
         .map(|index| index + 1)
 }
 
+/// Splits a command line into words. Quotes keep words together; no other character is special.
+pub(crate) fn split_command_line(flag: &str, line: &str) -> Result<Vec<String>> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    for letter in line.chars() {
+        match (quote, letter) {
+            (Some(open), letter) if letter == open => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (None, letter) if letter.is_whitespace() => words.extend(word.take()),
+            (_, letter) => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    match quote {
+        None => Ok(words),
+        Some(_) => Err(error_with_hint(format!("{flag} has an unclosed quote"), "close the quote")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_line_is_split_at_spaces_outside_quotes() {
+        let words = split_command_line("--target", "npx -y  '@a/b c' \"\" x").unwrap();
+        assert_eq!(words, ["npx", "-y", "@a/b c", "", "x"]);
+        assert!(split_command_line("--target", "npx 'a").is_err());
+    }
 
     fn words(line: &str) -> Vec<String> {
         line.split(' ').map(str::to_owned).collect()

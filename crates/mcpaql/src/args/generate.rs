@@ -1,6 +1,7 @@
 //! The arguments of `mcpaql generate`.
 
 use super::{AccessArgs, ImportOptions, one_of};
+use clap::builder::UnknownArgumentValueParser;
 use clap::{Args as ClapArgs, ValueEnum};
 use mcpaql_core::adapter::Mode;
 use mcpaql_generate::Language;
@@ -18,6 +19,9 @@ pub(crate) struct GenerateArgs {
     /// Adapter document, OpenAPI description, or name of an adapter: one of mcpaql.yaml, or the built-in notebook.
     #[arg(long, short, value_name = "FILE", help_heading = "Source")]
     pub(crate) schema: Option<String>,
+    /// Does not exist; the error suggests `--schema`.
+    #[arg(hide = true, value_name = "DOCUMENT", value_parser = UnknownArgumentValueParser::suggest_arg("--schema"))]
+    _document: Option<String>,
     /// OpenAPI description, as a file or URL.
     #[arg(long, value_name = "SOURCE", help_heading = "Source", conflicts_with = "schema")]
     pub(crate) openapi: Option<String>,
@@ -43,7 +47,7 @@ pub(crate) struct GenerateArgs {
     /// Generator configuration, as YAML or JSON; flags override it.
     #[arg(long, short, value_name = "FILE", help_heading = "Project")]
     pub(crate) config: Option<PathBuf>,
-    /// License of the project, as an SPDX expression or UNLICENSED [default: Apache-2.0].
+    /// Licence of the project, as an SPDX expression or UNLICENSED [default: Apache-2.0].
     #[arg(long, value_name = "SPDX", help_heading = "Project")]
     pub(crate) license: Option<String>,
     /// Copyright holder, written to LICENSE after `Copyright (c)`.

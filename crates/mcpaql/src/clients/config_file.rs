@@ -1,19 +1,22 @@
-//! Reads the configuration files of MCP clients: JSON, with comments and trailing commas.
+//! Reads the configuration files of MCP clients: JSON with comments and trailing commas, or TOML.
 
+use super::config_format::ConfigFormat;
 use super::config_import::ClientConfig;
-use super::{ClientApp, ConfigScope, jsonc};
+use super::{ClientApp, ConfigScope, codex};
 use crate::output::error_with_hint;
 use crate::{clients, file};
 use anyhow::Result;
 use clap::ValueEnum;
-use serde_json::json;
 use std::path::Path;
 
 /// Reads the named configuration file, or all configuration files of a client.
 pub(crate) fn read_client_configs(source: &str) -> Result<Vec<ClientConfig>> {
     let path = Path::new(source);
     if source == "-" {
-        return Ok(vec![parse("standard input".into(), &file::read_stdin()?, None, None)?]);
+        let text = file::read_stdin()?;
+        let is_toml = ConfigFormat::Json.parse(&text).is_err() && ConfigFormat::Toml.parse(&text).is_ok();
+        let format = if is_toml { ConfigFormat::Toml } else { ConfigFormat::Json };
+        return Ok(vec![parse("standard input".into(), &text, format, None, None)?]);
     }
     if path.is_file() || file::is_stream(path) {
         return Ok(vec![read_file(path, None)?]);
@@ -43,25 +46,24 @@ pub(crate) fn read_client_configs(source: &str) -> Result<Vec<ClientConfig>> {
 pub(crate) fn read_file(path: &Path, client: Option<ClientApp>) -> Result<ClientConfig> {
     let text = file::read_text(path)?;
     let gemini = path.components().any(|part| part.as_os_str() == ".gemini").then_some(ClientApp::Gemini);
-    parse(clients::display_path(path), &text, client.or(gemini), ClientConfig::workspace_of(path))
+    let format = client.map_or_else(|| ConfigFormat::of_path(path), ClientApp::format);
+    parse(clients::display_path(path), &text, format, client.or(gemini), ClientConfig::workspace_of(path))
 }
 
 fn parse(
     label: String,
     text: &str,
+    format: ConfigFormat,
     client: Option<ClientApp>,
     workspace: Option<std::path::PathBuf>,
 ) -> Result<ClientConfig> {
-    let value = if jsonc::is_blank(text) {
-        json!({})
-    } else {
-        let document = jsonc::parse(text).map_err(|problem| {
-            error_with_hint(
-                format!("{label} is not valid JSON: {problem}"),
-                "fix the file; comments and trailing commas are allowed",
-            )
-        })?;
-        jsonc::to_json(&document.root)
-    };
+    let value = format.parse(text).map_err(|problem| {
+        let hint = match format {
+            ConfigFormat::Json => "fix the file; comments and trailing commas are allowed",
+            ConfigFormat::Toml => "fix the file",
+        };
+        error_with_hint(format!("{label} is not valid {}: {problem}", format.title()), hint)
+    })?;
+    let value = if format == ConfigFormat::Toml { codex::with_common_keys(value) } else { value };
     Ok(ClientConfig { label, value, client, workspace })
 }

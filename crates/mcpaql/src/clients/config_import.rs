@@ -14,11 +14,9 @@ use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::config::{self, AdapterEntry, AdapterOrigin};
 use mcpaql_document::source::Source;
 use mcpaql_import::emit;
-use mcpaql_runtime::environment::{self, Environment};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The configuration of a client.
 #[derive(Debug)]
@@ -132,12 +130,6 @@ impl ConfigImport {
         }
         import.skip_invalid();
         import
-    }
-
-    /// Returns the environment of the servers: the credentials in the configuration, and the environment of this process.
-    pub(crate) fn environment(&self) -> Environment {
-        let (values, process) = (self.variables.values(), environment::process());
-        Arc::new(move |name| values.get(name).cloned().or_else(|| process(name)))
     }
 
     /// Returns the `adapters` of mcpaql.yaml.

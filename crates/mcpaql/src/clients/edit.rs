@@ -18,6 +18,8 @@ pub(crate) enum EditError {
     Invalid(String),
     /// The value under these keys is not an object, so it cannot contain the member.
     NotAnObject(String),
+    /// The value under these keys is not a table of TOML, so it cannot contain the entry.
+    NotATable(String),
 }
 
 impl std::fmt::Display for EditError {
@@ -26,15 +28,17 @@ impl std::fmt::Display for EditError {
             EditError::Invalid(problem) => write!(f, "{problem}"),
             EditError::NotAnObject(path) if path.is_empty() => write!(f, "its root is not an object"),
             EditError::NotAnObject(path) => write!(f, "`{path}` is not an object"),
+            EditError::NotATable(path) => write!(f, "`{path}` is not a table"),
         }
     }
 }
 
 impl std::error::Error for EditError {}
 
-struct TextEdit {
-    range: Range<usize>,
-    text: String,
+/// A new text for a range of bytes after the byte order mark.
+pub(crate) struct TextEdit {
+    pub(crate) range: Range<usize>,
+    pub(crate) text: String,
 }
 
 /// Returns the text with `value` at this path of keys. Missing objects are created.
@@ -80,7 +84,7 @@ pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, EditError> {
 }
 
 /// Applies edits to the text after the byte order mark.
-fn apply(text: &str, mut edits: Vec<TextEdit>) -> String {
+pub(crate) fn apply(text: &str, mut edits: Vec<TextEdit>) -> String {
     edits.sort_by_key(|edit| edit.range.start);
     let mut out = String::with_capacity(text.len() + 256);
     let body = jsonc::strip_bom(text);

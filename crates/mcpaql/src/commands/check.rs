@@ -1,10 +1,10 @@
 //! `mcpaql check`: reports every problem of every document. A file that cannot be read does not stop the others from being checked.
 
-use crate::documents::{AdapterRequest, CONFIG_FILE, render_reports};
+use crate::documents::{AdapterRequest, CONFIG_FILE, add_check_advice, render_reports};
+use crate::output::counted;
 use crate::{CommandOutcome, args, output};
 use anyhow::Result;
 use mcpaql_core::diagnostic::Severity;
-use mcpaql_document::check::undeclared_destruction;
 use mcpaql_document::render::DiagnosticFormat;
 
 pub(crate) fn run(args: &args::CheckArgs) -> Result<CommandOutcome> {
@@ -21,10 +21,7 @@ pub(crate) fn run(args: &args::CheckArgs) -> Result<CommandOutcome> {
     }
     let mut checked = plan.check();
     for (source, checked) in &mut checked {
-        let mut found: Vec<_> =
-            checked.catalog.as_ref().and_then(undeclared_destruction).into_iter().collect();
-        source.locate(&mut found);
-        checked.diagnostics.append(&mut found);
+        add_check_advice(source, checked);
     }
     let count = |severity| {
         checked
@@ -65,10 +62,6 @@ pub(crate) fn run(args: &args::CheckArgs) -> Result<CommandOutcome> {
     } else {
         CommandOutcome::Clean
     })
-}
-
-fn counted(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 fn summary(errors: usize, warnings: usize) -> String {

@@ -6,9 +6,11 @@ use crate::clients::config_file::read_client_configs;
 use crate::clients::config_import::{ConfigImport, ImportedEntry, SkippedServer};
 use crate::clients::variables::RequiredVariable;
 use crate::clients::{ClientApp, SERVERS_PATHS};
+use crate::documents::CONFIG_FILE;
 use crate::file;
 use crate::{CommandOutcome, args, openapi_files, output};
 use anyhow::Result;
+use mcpaql_runtime::environment::is_set;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -95,10 +97,6 @@ fn report(
     Ok(())
 }
 
-fn is_set(name: &str) -> bool {
-    std::env::var_os(name).is_some_and(|value| !value.is_empty())
-}
-
 fn as_json(
     args: &args::ImportConfigArgs,
     import: &ConfigImport,
@@ -166,8 +164,13 @@ fn as_text(
     if imported > 0 && !is_stdout(args) {
         out.push_str(&format!("Wrote {}\n", output::sanitize_line(&args.output.display().to_string())));
         let client = ClientApp::parse(&args.source).map_or("CLIENT", ClientApp::id);
+        // Without arguments, `install` takes the configuration of the folder.
+        let config = match args.output == Path::new(CONFIG_FILE) {
+            true => String::new(),
+            false => format!(" --config {}", output::shell_word(&args.output.display().to_string())),
+        };
         out.push_str(&format!(
-            "Next: `mcpaql install {client}`, then remove these servers from the client's configuration\n"
+            "Next: `mcpaql install {client}{config}`, then remove these servers from the client's configuration\n"
         ));
     }
     out

@@ -2,20 +2,22 @@
 //!
 //! What always holds: nothing else in the file changes, a backup is kept, and a file that cannot be parsed is not touched.
 
-use crate::clients::{self, ClientApp, ConfigScope, SERVERS_PATHS, edit, jsonc};
-use crate::documents::CONFIG_FILE;
-use crate::file;
-use crate::file::EditableFile;
+use crate::clients::config_format::ConfigFormat;
+use crate::clients::installation::{ClientFileContent, client_files};
+use crate::clients::variables::is_variable_name;
+use crate::clients::{self, ClientApp, ConfigScope, VariablePassing, edit};
+use crate::documents::{Reporting, default_words};
+use crate::file::{self, EditableFile};
 use crate::output::error_with_hint;
+use crate::reload::plan_to_serve;
 use crate::{CommandOutcome, args, diff, output};
 use anyhow::{Context, Result, bail};
-use clap::ValueEnum;
-use mcpaql_document::source::Source;
+use mcpaql_runtime::environment::is_set;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// Keys of an entry that this command writes. Only their values are printed.
-const OWN_KEYS: &[&str] = &["type", "source", "command", "args"];
+/// Keys of an entry that this command writes, except `env`. Only their values are printed.
+const OWN_KEYS: &[&str] = &["type", "source", "command", "args", "env_vars"];
 
 pub(crate) fn run(args: &args::InstallArgs) -> Result<CommandOutcome> {
     if args.list {
@@ -30,32 +32,25 @@ pub(crate) fn run(args: &args::InstallArgs) -> Result<CommandOutcome> {
     let program = program()?;
     let location = InstallLocation::find(&file, client, &args.name, &program)?;
     let old = file.text.clone().unwrap_or_default();
-    let config = if args.remove { None } else { config(args)? };
-    let new = if args.remove {
-        location.without_server(&old)?
-    } else {
-        location.with_server(&old, &entry(client, &program, config.as_deref())?)?
+    let entry = if args.remove { None } else { Some(ServerEntry::new(args, client, &program)?) };
+    let new = match &entry {
+        None => location.without_server(&old)?,
+        Some(entry) => location.with_server(&old, entry)?,
     };
-    let change = InstallChange {
-        client,
-        path: &path,
-        location: &location,
-        old: &old,
-        new: &new,
-        dry_run: args.dry_run,
-    };
+    let change = InstallChange { client, path: &path, location: &location, old: &old, new: &new, args };
+    let entry = entry.unwrap_or_default();
     let backup = if args.dry_run || new == old {
         None
     } else {
         let backup = file.back_up()?;
-        file.replace(&new)?;
+        file.replace(&new, !entry.values.is_empty())?;
         backup
     };
-    let missing = config.as_deref().map(variables).unwrap_or_default();
+    let unwritten = location.variables_without_value(&new, &entry);
     if args.json {
-        output::print_data(&serde_json::to_string_pretty(&change.as_json(backup.as_deref(), &missing))?);
+        output::print_data(&serde_json::to_string_pretty(&change.as_json(backup.as_deref(), &unwritten))?);
     } else {
-        change.report(backup.as_deref(), &missing);
+        change.report(backup.as_deref(), &entry, &unwritten);
     }
     Ok(CommandOutcome::Clean)
 }
@@ -71,59 +66,52 @@ fn path(args: &args::InstallArgs, client: ClientApp) -> Result<PathBuf> {
     })
 }
 
-/// Returns the absolute path of the configuration to serve, or `None` if there is none.
-fn config(args: &args::InstallArgs) -> Result<Option<PathBuf>> {
-    let path = match &args.config {
-        Some(path) if !path.is_file() => {
+/// The entry of this program in a client's configuration.
+#[derive(Default)]
+struct ServerEntry {
+    /// The keys without variables.
+    command: Map<String, Value>,
+    /// Variables that the adapters need, by name.
+    needed: Vec<String>,
+    /// Variables whose values are written into the entry. The values are secrets.
+    values: Vec<(String, String)>,
+}
+
+impl ServerEntry {
+    fn new(args: &args::InstallArgs, client: ClientApp, program: &Path) -> Result<ServerEntry> {
+        if let Some(config) = args.config.as_ref().filter(|config| !config.is_file()) {
             let hint = "pass a configuration such as mcpaql.yaml; `mcpaql import config` writes one";
-            return Err(file::not_found_error(&path.display().to_string(), [], hint));
+            return Err(file::not_found_error(&config.display().to_string(), [], hint));
         }
-        Some(path) => path.clone(),
-        None if Path::new(CONFIG_FILE).is_file() => PathBuf::from(CONFIG_FILE),
-        None => return Ok(None),
-    };
-    Ok(Some(
-        std::path::absolute(&path).with_context(|| format!("cannot resolve the path {}", path.display()))?,
-    ))
+        let serve = args.serve_args().unwrap_or_else(|error| error.exit());
+        let values: Vec<(String, String)> =
+            args.env.iter().map(|text| variable(text)).collect::<Result<_>>()?;
+        let is_set = |name: &str| is_set(name) || values.iter().any(|(known, _)| known == name);
+        let mut needed = plan_to_serve(&serve)?.required_variables(&is_set, Reporting::Problems)?;
+        needed.retain(|name| values.iter().all(|(known, _)| known != name));
+        let command = client.server_entry(&file::absolute_path(program)?, &serve.words(default_words)?);
+        Ok(ServerEntry { command, needed, values })
+    }
 }
 
-/// Returns the variables that a configuration refers to without a default value.
-fn variables(config: &Path) -> Vec<String> {
-    fn search(value: &Value, found: &mut Vec<String>) {
-        match value {
-            Value::String(text) => {
-                let names = text.split("${env:").skip(1).filter_map(|rest| rest.split('}').next());
-                for name in names.filter(|name| !name.contains(":-")) {
-                    if !found.iter().any(|known| known == name) {
-                        found.push(name.to_owned());
-                    }
-                }
-            }
-            Value::Array(items) => items.iter().for_each(|item| search(item, found)),
-            Value::Object(map) => map.values().for_each(|item| search(item, found)),
-            _ => {}
-        }
+/// Parses the value of `--env`. A name that is invalid may be a secret, so the error does not show it.
+fn variable(text: &str) -> Result<(String, String)> {
+    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+    if !is_variable_name(name) {
+        return Err(error_with_hint(
+            "--env takes the name of a variable, or NAME=VALUE",
+            "for example --env API_TOKEN, which copies the current value",
+        ));
     }
-    let mut found = Vec::new();
-    let text = file::read_text(config).unwrap_or_default();
-    // If the configuration is invalid, `serve` reports it.
-    if let Ok(parsed) = Source::new(CONFIG_FILE, text).parse() {
-        search(&parsed.value, &mut found);
-    }
-    found.retain(|name| !["HOME", "USERPROFILE"].contains(&name.as_str()));
-    found
-}
-
-fn entry(client: ClientApp, program: &Path, config: Option<&Path>) -> Result<Map<String, Value>> {
-    let text = |path: &Path| {
-        let not_utf8 = || format!("the path {} is not UTF-8", path.display());
-        path.to_str().map(str::to_owned).with_context(not_utf8)
-    };
-    let mut words = vec!["serve".to_owned()];
-    if let Some(config) = config {
-        words.extend(["--config".to_owned(), text(config)?]);
-    }
-    Ok(client.server_entry(&text(program)?, &words))
+    let value =
+        value.map(str::to_owned).or_else(|| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    let value = value.ok_or_else(|| {
+        error_with_hint(
+            format!("the variable {name} is not set, so it has no value to copy"),
+            format!("set it first, or pass its value with --env {name}=VALUE"),
+        )
+    })?;
+    Ok((name.to_owned(), value))
 }
 
 /// Returns the path of this program. A path in `PATH` is preferred, because it stays valid when the program is updated.
@@ -143,6 +131,7 @@ fn program() -> Result<PathBuf> {
 struct InstallLocation<'a> {
     path: Vec<&'a str>,
     file_name: String,
+    client: ClientApp,
 }
 
 impl<'a> InstallLocation<'a> {
@@ -158,51 +147,131 @@ impl<'a> InstallLocation<'a> {
         let settings = file.path.file_name().is_some_and(|name| name == "settings.json");
         let container =
             if client == ClientApp::Vscode && settings { &["mcp", "servers"] } else { client.servers_path() };
-        if !jsonc::is_blank(text) {
-            let document = jsonc::parse(text).map_err(|problem| {
-                error_with_hint(
-                    format!("{shown} is not valid JSON and was not changed: {problem}"),
-                    "fix it and run the command again",
-                )
-            })?;
-            let path = [container, &[name]].concat();
-            if let Some(found) = document.value_at(&path)
-                && !clients::is_mcpaql_entry(&found)
-                // This program may have been renamed.
-                && found.get("command").and_then(Value::as_str).map(Path::new) != Some(program)
-            {
-                return Err(error_with_hint(
-                    format!("{shown} already has another server '{name}'"),
-                    "choose another --name, or remove that server first",
-                ));
-            }
+        let format = client.format();
+        format.parse(text).map_err(|problem| {
+            error_with_hint(
+                format!("{shown} is not valid {} and was not changed: {problem}", format.title()),
+                "fix it and run the command again",
+            )
+        })?;
+        let location = InstallLocation { path: [container, &[name]].concat(), file_name: shown, client };
+        if let Some(found) = location.value(text, &[])
+            && !clients::is_mcpaql_entry(&found)
+            // This program may have been renamed.
+            && found.get("command").and_then(Value::as_str).map(Path::new) != Some(program)
+        {
+            return Err(error_with_hint(
+                format!("{} already has another server '{name}'", location.file_name),
+                "choose another --name, or remove that server first",
+            ));
         }
-        Ok(InstallLocation { path: [container, &[name]].concat(), file_name: shown })
+        Ok(location)
+    }
+
+    fn format(&self) -> ConfigFormat {
+        self.client.format()
+    }
+
+    fn path_of<'k>(&'k self, keys: &[&'k str]) -> Vec<&'k str> {
+        [self.path.as_slice(), keys].concat()
+    }
+
+    /// Returns the value of these keys in the entry.
+    fn value(&self, text: &str, keys: &[&str]) -> Option<Value> {
+        self.format().value_at(text, &self.path_of(keys))
     }
 
     /// Returns the text with the server. Keys that the user added to an existing entry stay.
-    fn with_server(&self, text: &str, entry: &Map<String, Value>) -> Result<String> {
-        let command = [self.path.as_slice(), &["command"]].concat();
-        let exists = jsonc::parse(text)
-            .is_ok_and(|document| document.at(&command).is_some_and(|node| node.as_object().is_none()));
-        if !exists {
-            return self.edit_result(edit::set(text, &self.path, &Value::Object(entry.clone())));
-        }
+    fn with_server(&self, text: &str, entry: &ServerEntry) -> Result<String> {
+        let exists = self.value(text, &["command"]).is_some_and(|command| !command.is_object());
         let mut text = text.to_owned();
-        for (key, value) in entry {
-            let path = [self.path.as_slice(), &[key]].concat();
-            let current = jsonc::parse(&text).ok().and_then(|document| document.value_at(&path));
+        if !exists {
+            let mut whole = entry.command.clone();
+            whole.extend(self.variables(&Value::Null, entry));
+            return self.edit_result(self.format().set(&text, &self.path, &Value::Object(whole)));
+        }
+        for (key, value) in &entry.command {
+            let current = self.value(&text, &[key]);
             if current.as_ref() != Some(value)
                 && (current.is_some() || ["command", "args"].contains(&key.as_str()))
             {
-                text = self.edit_result(edit::set(&text, &path, value))?;
+                text = self.set(&text, &[key], value)?;
+            }
+        }
+        let current = self.value(&text, &[]).unwrap_or_default();
+        for (key, value) in self.variables(&current, entry) {
+            match value {
+                Value::Object(values) => {
+                    for (name, value) in values {
+                        text = self.set(&text, &[&key, &name], &value)?;
+                    }
+                }
+                value => text = self.set(&text, &[&key], &value)?,
             }
         }
         Ok(text)
     }
 
+    fn set(&self, text: &str, keys: &[&str], value: &Value) -> Result<String> {
+        self.edit_result(self.format().set(text, &self.path_of(keys), value))
+    }
+
+    /// Returns the keys with variables to set in an entry: given values, and references to the other variables that `current` does not
+    /// mention.
+    fn variables(&self, current: &Value, entry: &ServerEntry) -> Map<String, Value> {
+        let mut env = Map::new();
+        let mut keys = Map::new();
+        let is_new = |name: &&String| current.pointer(&format!("/env/{name}")).is_none();
+        match self.client.variable_passing() {
+            VariablePassing::Reference(write) => {
+                let unknown = entry.needed.iter().filter(is_new);
+                env.extend(unknown.map(|name| (name.clone(), write(name).into())));
+            }
+            VariablePassing::Names(key) => {
+                let listed = current.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+                let is_listed = |name: &str| {
+                    listed.iter().any(|one| one == name || one.get("name").is_some_and(|own| own == name))
+                };
+                let unknown: Vec<Value> = entry
+                    .needed
+                    .iter()
+                    .filter(|name| is_new(name) && !is_listed(name))
+                    .map(|name| name.as_str().into())
+                    .collect();
+                if !unknown.is_empty() {
+                    keys.insert(key.to_owned(), listed.iter().cloned().chain(unknown).collect());
+                }
+            }
+            VariablePassing::ValuesOnly => {}
+        }
+        env.extend(entry.values.iter().map(|(name, value)| (name.clone(), value.as_str().into())));
+        if !env.is_empty() {
+            keys.insert("env".into(), Value::Object(env));
+        }
+        keys
+    }
+
+    /// Returns the variables that the adapters need and that have no value in the entry.
+    fn variables_without_value<'e>(&self, text: &str, entry: &'e ServerEntry) -> Vec<&'e str> {
+        let env = self.value(text, &["env"]).unwrap_or_default();
+        let is_reference = |value: &Value, name: &str| match self.client.variable_passing() {
+            VariablePassing::Reference(write) => value.as_str() == Some(&write(name)),
+            VariablePassing::Names(_) | VariablePassing::ValuesOnly => false,
+        };
+        let has_value = |name: &str| env.get(name).is_some_and(|value| !is_reference(value, name));
+        entry.needed.iter().map(String::as_str).filter(|name| !has_value(name)).collect()
+    }
+
+    /// Returns the name of another entry that starts this program.
+    fn other_name(&self, text: &str) -> Option<String> {
+        let (_, container) = self.path.split_last()?;
+        let servers = self.format().value_at(text, container)?;
+        let mut servers = servers.as_object()?.iter();
+        servers.find(|(_, entry)| clients::is_mcpaql_entry(entry)).map(|(name, _)| name.clone())
+    }
+
     fn without_server(&self, text: &str) -> Result<String> {
-        self.edit_result(edit::remove(text, &self.path))
+        self.edit_result(self.format().remove(text, &self.path))
     }
 
     fn edit_result(&self, edited: Result<String, edit::EditError>) -> Result<String> {
@@ -220,12 +289,12 @@ struct InstallChange<'a> {
     location: &'a InstallLocation<'a>,
     old: &'a str,
     new: &'a str,
-    dry_run: bool,
+    args: &'a args::InstallArgs,
 }
 
 impl InstallChange<'_> {
     fn has(&self, text: &str) -> bool {
-        jsonc::parse(text).is_ok_and(|document| document.at(&self.location.path).is_some())
+        self.location.value(text, &[]).is_some()
     }
 
     fn action(&self) -> &'static str {
@@ -238,37 +307,47 @@ impl InstallChange<'_> {
         }
     }
 
-    fn as_json(&self, backup: Option<&Path>, variables: &[String]) -> Value {
+    fn as_json(&self, backup: Option<&Path>, variables: &[&str]) -> Value {
         let server = self.location.path.last().copied().unwrap_or_default();
         json!({
             "client": self.client.id(),
             "path": self.path.display().to_string(),
             "server": server,
             "action": self.action(),
-            "dry_run": self.dry_run,
+            "dry_run": self.args.dry_run,
             "backup": backup.map(|backup| backup.display().to_string()),
             "variables": variables,
-            "diff": (self.dry_run && self.old != self.new).then(|| self.diff()),
+            "diff": (self.args.dry_run && self.old != self.new).then(|| self.diff()),
         })
     }
 
     /// Returns the change as a diff in which values of other programs are masked.
     fn diff(&self) -> String {
-        let shown = |text: &str| edit::mask_values(text, &self.location.path, OWN_KEYS);
+        let shown = |text: &str| self.client.format().mask_values(text, &self.location.path, OWN_KEYS);
         let path = self.path.display();
         format!("--- {path}\n+++ {path}\n{}", diff::hunks(&shown(self.old), &shown(self.new)))
     }
 
-    fn report(&self, backup: Option<&Path>, variables: &[String]) {
-        let (path, title) = (self.path.display(), self.client.title());
+    fn report(&self, backup: Option<&Path>, entry: &ServerEntry, variables: &[&str]) {
+        let path = self.path.display();
         if self.old == self.new {
             let state = if self.has(self.new) { "already installed" } else { "not installed" };
             output::status_line(&format!("Nothing to do: mcpaql is {state} in {path}"));
+            if self.args.remove
+                && let Some(name) = self.location.other_name(self.old)
+            {
+                output::status_line(&format!(
+                    "The entry '{name}' starts mcpaql; remove it with --name {}",
+                    output::shell_word(&name)
+                ));
+            }
+            self.report_variables(variables);
             return;
         }
-        if self.dry_run {
+        if self.args.dry_run {
             output::print_data(&self.diff());
             output::status_line("Dry run: nothing was written. Other values in the file are shown as `…`.");
+            self.report_variables(variables);
             return;
         }
         output::status_line(&match self.action() {
@@ -279,34 +358,58 @@ impl InstallChange<'_> {
         if let Some(backup) = backup {
             output::status_line(&format!("Backup: {}", backup.display()));
         }
-        if self.has(self.new) && !variables.is_empty() {
-            let names = variables.join(", ");
-            output::status_line(&if self.client.is_desktop() {
-                format!(
-                    "Set these variables under `env` of the entry, or in the environment of {title}: {names}"
-                )
+        if !entry.values.is_empty() {
+            let names: Vec<&str> = entry.values.iter().map(|(name, _)| name.as_str()).collect();
+            let advice = if self.args.scope == ConfigScope::Project {
+                "do not commit the file"
             } else {
-                format!("Set these variables in the shell where you start {title}: {names}")
-            });
+                "keep the file private"
+            };
+            output::status_line(&format!("Wrote the values of {} into it; {advice}", names.join(", ")));
         }
-        output::status_line(&format!("Next: {}", self.client.next_step()));
+        self.report_variables(variables);
+        let next = match self.action() {
+            "removed" => format!("restart {}, which still has the server until then", self.client.title()),
+            _ => self.client.next_step().to_owned(),
+        };
+        output::status_line(&format!("Next: {next}"));
+    }
+
+    /// Tells which variables the user must set, and where.
+    fn report_variables(&self, variables: &[&str]) {
+        if variables.is_empty() {
+            return;
+        }
+        let (title, names) = (self.client.title(), variables.join(", "));
+        let flags: Vec<String> = variables.iter().map(|name| format!("--env {name}")).collect();
+        let flags = flags.join(" ");
+        output::status_line(&match self.client.variable_passing() {
+            VariablePassing::ValuesOnly => format!(
+                "Set these variables under `env` of the entry, or copy their current values into it with `{flags}`: {names}"
+            ),
+            VariablePassing::Reference(_) | VariablePassing::Names(_) => {
+                format!("{title} must have these variables in its environment: {names}")
+            }
+        });
+        let unset: Vec<&str> = variables.iter().copied().filter(|name| !is_set(name)).collect();
+        if let Some(first) = unset.first() {
+            let advice = match self.client.variable_passing() {
+                VariablePassing::ValuesOnly => format!("pass a value with `--env {first}=VALUE`"),
+                VariablePassing::Reference(_) | VariablePassing::Names(_) => {
+                    format!(
+                        "set {first} before you start {title}, or write a value into the entry with `--env {first}=VALUE`"
+                    )
+                }
+            };
+            output::status_line(&format!("Not set in this shell: {}; {advice}", unset.join(", ")));
+        }
     }
 }
 
 fn list(args: &args::InstallArgs) -> Result<CommandOutcome> {
-    let mut rows = Vec::new();
-    for client in ClientApp::value_variants() {
-        for scope in ConfigScope::ALL {
-            let Some(path) = client.path(scope) else { continue };
-            // In the home folder, both scopes are the same file.
-            if scope == ConfigScope::Project
-                && std::path::absolute(&path).ok() == client.path(ConfigScope::User)
-            {
-                continue;
-            }
-            rows.push((*client, scope, state(&path, *client), path));
-        }
-    }
+    let files = client_files();
+    let rows: Vec<_> =
+        files.iter().map(|file| (file.client, file.scope, state(&file.content), &file.path)).collect();
     if args.json {
         let rows: Vec<Value> = rows
             .iter()
@@ -330,21 +433,13 @@ fn list(args: &args::InstallArgs) -> Result<CommandOutcome> {
 /// The state of a client without a configuration file.
 const NO_FILE: &str = "no file";
 
-/// Returns whether this program is in a configuration file, under any name.
-fn state(path: &Path, client: ClientApp) -> &'static str {
-    let file = match EditableFile::read(path) {
-        Ok(EditableFile { text: Some(text), .. }) => text,
-        Ok(_) => return NO_FILE,
-        Err(_) => return "cannot be read",
-    };
-    if jsonc::is_blank(&file) {
-        return "not installed";
+/// Returns whether this program is in a configuration file.
+fn state(content: &ClientFileContent) -> &'static str {
+    match content {
+        ClientFileContent::Missing => NO_FILE,
+        ClientFileContent::Unreadable(_) => "cannot be read",
+        ClientFileContent::Invalid(_) => "broken",
+        ClientFileContent::Entries(entries) if entries.is_empty() => "not installed",
+        ClientFileContent::Entries(_) => "installed",
     }
-    let Ok(document) = jsonc::parse(&file) else { return "broken" };
-    let mut containers = SERVERS_PATHS.iter().copied().chain([client.servers_path()]);
-    let ours = containers.any(|path| {
-        let members = document.at(path).map(jsonc::members).unwrap_or_default();
-        members.iter().any(|member| clients::is_mcpaql_entry(&jsonc::to_json(&member.value)))
-    });
-    if ours { "installed" } else { "not installed" }
 }

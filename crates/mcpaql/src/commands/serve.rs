@@ -1,19 +1,23 @@
 //! `mcpaql serve`: serves adapters as an MCP server, over stdio or HTTP.
 
 use crate::cache::SurfaceCache;
-use crate::documents::{AdapterPlan, RejectedDocument, default_data, open_gateway};
+use crate::documents::{
+    AdapterEnvironment, AdapterPlan, RejectedDocument, default_data, default_words, open_gateway,
+};
 use crate::output::error_with_hint;
 use crate::reload::{WatchedFiles, plan_to_serve, reload_on_change};
 use crate::status::StatusFile;
 use crate::{CommandOutcome, args, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::TargetConfig;
-use mcpaql_core::variables::missing_credentials;
+use mcpaql_core::variables::{missing_credentials, needed};
+use mcpaql_runtime::environment::is_set;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::{PendingService, Preview, ServerLimits, ServiceLoader};
 use mcpaql_runtime::serve::{self, HttpOptions, ServeError};
 use mcpaql_runtime::target::store::STORE_FILE;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::io::ErrorKind;
 use std::iter;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -92,7 +96,13 @@ fn start_reload(
     signals: &Signals,
 ) -> AbortOnDropHandle<()> {
     let hangups = signals.hangups.clone();
-    let work = reload_on_change(Arc::clone(args), gateway.clone(), info.files.clone(), hangups);
+    let work = reload_on_change(
+        Arc::clone(args),
+        gateway.clone(),
+        info.environment.clone(),
+        info.files.clone(),
+        hangups,
+    );
     AbortOnDropHandle::new(tokio::spawn(work))
 }
 
@@ -131,14 +141,11 @@ async fn open(
     read_at: SystemTime,
 ) -> Result<(Gateway, StartupInfo)> {
     let info = StartupInfo {
-        config: plan
-            .config
-            .as_ref()
-            .filter(|_| args.config.is_none())
-            .map(|(source, _)| source.name.clone().into()),
+        words: args.words(default_words)?,
         data: plan.data.clone(),
         token_env: args.token_env.clone(),
         is_default: plan.is_default,
+        environment: plan.environment.clone(),
         files: WatchedFiles { paths: std::mem::take(&mut plan.files), read_at },
     };
     let gateway = open_gateway(plan, !args.no_cache).await?;
@@ -147,14 +154,13 @@ async fn open(
 
 /// Logs a warning for every credential that is not set: calls that need it will fail, everything else works.
 fn warn_about_credentials(gateway: &Gateway) {
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     for served in gateway.snapshot().adapters() {
         let adapter = &served.catalog().adapter;
         let targets = adapter.targets.values().map(|target| &target.auth);
         for variable in
             iter::once(&adapter.auth).chain(targets).flat_map(|auth| missing_credentials(auth, &is_set))
         {
-            tracing::warn!(adapter = %adapter.name, %variable, "the variable of a credential is not set; calls that need it will fail");
+            tracing::warn!(adapter = %adapter.name, "{variable} is not set; calls of {} that need it will fail", adapter.name);
         }
     }
 }
@@ -166,6 +172,16 @@ fn with_hint(error: ServeError) -> anyhow::Error {
             format!("refusing to listen on {address} without authentication"),
             "require a token with --token-env NAME, or serve only this machine with --http 127.0.0.1:PORT",
         ),
+        ServeError::Bind { addr, source } => {
+            let hint = match source.kind() {
+                ErrorKind::AddrInUse => {
+                    "another program uses this port; choose another one with --http PORT, or stop that program (`mcpaql status` lists running servers)"
+                }
+                ErrorKind::PermissionDenied => "choose a port above 1023 with --http PORT",
+                _ => "choose an address of this machine, such as --http 127.0.0.1:8080",
+            };
+            error_with_hint(format!("cannot listen on {addr}: {source}"), hint)
+        }
         other => other.into(),
     }
 }
@@ -203,14 +219,16 @@ fn announce_start(gateway: &Gateway, info: &StartupInfo, bound: Option<SocketAdd
 
 /// What the startup message and the reload need to know.
 struct StartupInfo {
-    /// The configuration file, if it was found in the folder and not named with `--config`.
-    config: Option<PathBuf>,
+    /// The words of the command that starts the same server from any folder.
+    words: Vec<String>,
     /// The folder of the stores.
     data: Option<PathBuf>,
     /// The environment variable that holds the token for HTTP clients.
     token_env: Option<String>,
     /// Nothing was named or configured, so the built-in notebook is served.
     is_default: bool,
+    /// Values of variables in a client's own configuration.
+    environment: Option<AdapterEnvironment>,
     /// Every file that was read.
     files: WatchedFiles,
 }
@@ -220,7 +238,8 @@ fn startup_message(gateway: &Gateway, info: &StartupInfo, bound: Option<SocketAd
     for adapter in gateway.snapshot().adapters() {
         let catalog = adapter.catalog();
         let operations = catalog.operations.len() - 1;
-        lines.push(format!("Serving {} ({operations} operations) as", catalog.adapter.display_name));
+        let operations = output::counted(operations, "operation");
+        lines.push(format!("Serving {} ({operations}) as", catalog.adapter.display_name));
         let width = catalog.tools.iter().map(|tool| tool.name.len()).max().unwrap_or_default();
         lines.extend(catalog.tools.iter().map(|tool| format!("  {:width$}  {}", tool.name, tool.title)));
         if let (TargetConfig::Store(_), Some(data)) = (&catalog.adapter.target, &info.data) {
@@ -229,9 +248,14 @@ fn startup_message(gateway: &Gateway, info: &StartupInfo, bound: Option<SocketAd
         lines.push(String::new());
     }
     lines.push("To connect a client, add this to its configuration:".into());
-    lines.push(format!("  {}", json!({"mcpServers": {"mcpaql": client_entry(info, bound)}})));
-    if let Some(name) = info.token_env.as_ref().filter(|_| bound.is_some()) {
-        lines.push(format!("  Replace … with the value of {name}"));
+    let variables = needed_variables(gateway);
+    lines.push(format!("  {}", json!({"mcpServers": {"mcpaql": client_entry(info, bound, &variables)}})));
+    let secrets = match bound {
+        Some(_) => info.token_env.iter().cloned().collect(),
+        None => variables,
+    };
+    if !secrets.is_empty() {
+        lines.push(format!("  Replace … with the value of {}", secrets.join(", ")));
     }
     lines.push(String::new());
     let program = program_to_type();
@@ -256,9 +280,21 @@ fn startup_message(gateway: &Gateway, info: &StartupInfo, bound: Option<SocketAd
     lines.join("\n")
 }
 
+/// Returns the variables that the adapters need.
+fn needed_variables(gateway: &Gateway) -> Vec<String> {
+    let snapshot = gateway.snapshot();
+    let mut names: Vec<String> = Vec::new();
+    for name in snapshot.adapters().iter().flat_map(|served| needed(served.catalog(), &is_set)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// Returns the entry for a client's configuration: the URL of this server, or the command that starts the same server from any
 /// folder.
-fn client_entry(info: &StartupInfo, bound: Option<SocketAddr>) -> Value {
+fn client_entry(info: &StartupInfo, bound: Option<SocketAddr>, variables: &[String]) -> Value {
     if let Some(bound) = bound {
         let host = if bound.ip().is_unspecified() { "localhost".into() } else { bound.ip().to_string() };
         let host = if host.contains(':') { format!("[{host}]") } else { host };
@@ -268,16 +304,12 @@ fn client_entry(info: &StartupInfo, bound: Option<SocketAddr>) -> Value {
             None => json!({"type": "http", "url": url}),
         };
     }
-    let absolute = |word: String| match std::path::absolute(&word) {
-        Ok(path) if word != "serve" && path.exists() => path.display().to_string(),
-        _ => word,
-    };
-    let mut args: Vec<String> = std::env::args().skip(1).map(absolute).collect();
-    if let Some(config) = info.config.as_ref().and_then(|config| std::path::absolute(config).ok()) {
-        args.extend(["--config".into(), config.display().to_string()]);
-    }
     let program = std::env::current_exe().map_or("mcpaql".into(), |path| path.display().to_string());
-    json!({"command": program, "args": args})
+    let env: Map<String, Value> = variables.iter().map(|name| (name.clone(), "…".into())).collect();
+    match env.is_empty() {
+        true => json!({"command": program, "args": info.words}),
+        false => json!({"command": program, "args": info.words, "env": env}),
+    }
 }
 
 /// Returns this program as typed in a shell: its name if it is in `PATH`, otherwise its path.

@@ -2,7 +2,7 @@
 
 use super::{
     AdapterPlan, AdapterSource, CONFIG_FILE, EntryOverrides, McpSource, PlannedAdapter, SettingsLayers,
-    builtin_document, openapi_source, read_adapter_source, read_overrides, read_source,
+    builtin_document, client_config, openapi_source, read_adapter_source, read_overrides, read_source,
 };
 use crate::args::ImportOptions;
 use crate::openapi_files::{self, Description};
@@ -14,8 +14,8 @@ use mcpaql_core::error::Code;
 use mcpaql_core::suggest::snake_case;
 use mcpaql_document::config::{self, AdapterEntry, AdapterOrigin, Config};
 use mcpaql_document::source::Source;
-use mcpaql_import::mcp;
 use mcpaql_import::select::SelectionRule;
+use mcpaql_import::{mcp, openapi};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,6 +32,45 @@ pub(crate) fn load_config(source: &Source) -> (Config, settings::AuditSettings, 
         }
         Err(diagnostics) => (Config::default(), settings::AuditSettings::default(), diagnostics),
     }
+}
+
+/// A larger file is not taken for a configuration.
+const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;
+
+/// Whether a file is a configuration: one with `adapters`, or the servers of an MCP client. It does not parse texts that are clearly
+/// something else.
+pub(super) fn is_configuration(path: &Path) -> bool {
+    let is_small = |data: std::fs::Metadata| data.is_file() && data.len() <= MAX_CONFIGURATION_BYTES;
+    if !path.metadata().is_ok_and(is_small) {
+        return false;
+    }
+    if client_config::is_client_config(path) {
+        return true;
+    }
+    let Ok(source) = read_source(path) else { return false };
+    let may_be =
+        source.text.lines().any(|line| line.trim_start().trim_start_matches('"').starts_with("adapters"));
+    let parsed = may_be.then(|| source.parse().ok()).flatten();
+    parsed.is_some_and(|parsed| {
+        parsed.value.get("adapters").is_some() && parsed.value.get("operations").is_none()
+    })
+}
+
+/// Returns the error for an adapter document or a description in place of a configuration.
+fn check_is_configuration(source: &Source) -> Result<()> {
+    let parsed = source.parse();
+    let has = |key: &str| parsed.as_ref().is_ok_and(|parsed| parsed.value.get(key).is_some());
+    let found = match () {
+        () if has("adapters") => return Ok(()),
+        () if openapi::is_description(&source.text) => "an OpenAPI description",
+        () if has("operations") || has("target") => "an adapter document",
+        () => return Ok(()),
+    };
+    let name = &source.name;
+    Err(error_with_hint(
+        format!("{name} is {found}, not a configuration"),
+        format!("pass it without --config: `mcpaql serve {name}`"),
+    ))
 }
 
 /// The result of looking up a name in a configuration.
@@ -72,6 +111,7 @@ impl AdapterPlan {
             return Ok(plan);
         }
         let source = read_source(path)?;
+        check_is_configuration(&source)?;
         let (config, _, mut diagnostics) = load_config(&source);
         let folder = path.parent().unwrap_or(Path::new(""));
         let layers = layers.with_file(config.settings.clone());
@@ -141,6 +181,7 @@ pub(super) fn resolve_adapter_entry(
                 name: Some(name.clone()),
                 selection: overrides.selection.clone(),
                 overrides: read_overrides(&import_options)?.1,
+                keep_input_schemas: false,
             };
             let auth = overrides.auth.clone().unwrap_or_default();
             AdapterSource::Mcp(Box::new(McpSource { name, target, auth, options, import_options }))

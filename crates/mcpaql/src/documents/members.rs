@@ -2,7 +2,7 @@
 
 use super::entry::EntryOverrides;
 use super::source::{AdapterSource, McpSource, PlannedAdapter};
-use super::{AdapterPlan, collision_error};
+use super::{AdapterEnvironment, AdapterPlan, collision_error};
 use crate::cache::CaptureCache;
 use crate::output::{self, HintedError};
 use anyhow::Result;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Opens every target and serves the adapters behind one gateway. With a single adapter, an error is fatal; with several, adapters
 /// with errors are reported and the others are served.
 pub(crate) async fn open_gateway(plan: AdapterPlan, cache: bool) -> Result<Gateway> {
-    let environment = plan.environment.clone().map_or_else(environment::process, |own| own.0);
+    let environment = plan.environment.as_ref().map_or_else(environment::process, AdapterEnvironment::lookup);
     let mut opening = GatewayOptions::new(plan.data.clone(), environment);
     opening.list_timeout = plan.list_timeout.unwrap_or(opening.list_timeout);
     let members = if plan.is_single_adapter() {
@@ -68,7 +68,9 @@ fn has_errors(diagnostics: &[Diagnostic]) -> bool {
 impl AdapterPlan {
     /// Whether the plan is one adapter without a configuration, whose errors are fatal.
     pub(crate) fn is_single_adapter(&self) -> bool {
-        self.config.is_none() && self.adapters.len() + self.unreadable.len() <= 1
+        let is_server = |adapter: &PlannedAdapter| matches!(adapter.source, AdapterSource::Mcp(_));
+        let is_followed = self.is_live && self.adapters.iter().any(is_server);
+        self.config.is_none() && self.adapters.len() + self.unreadable.len() <= 1 && !is_followed
     }
 
     /// Returns all adapters, including those that cannot be served, and prints their problems. Adapters that `present` already serves
@@ -86,7 +88,7 @@ impl AdapterPlan {
         let mut members = Vec::new();
         let mut errors = Vec::new();
         for adapter in self.adapters {
-            let (source, key) = (adapter.label(), adapter.key().to_owned());
+            let (source, key) = (adapter.label(), adapter.key_with_values());
             if present.is_some_and(|gateway| gateway.has(&key)) {
                 members.push(GatewayMember { key, name: source.clone(), source, origin: MemberOrigin::Kept });
                 continue;

@@ -1,5 +1,6 @@
 //! Sources of adapters (documents, OpenAPI descriptions, MCP servers), and compiling them to catalogs.
 
+use super::AdapterEnvironment;
 use super::entry::EntryOverrides;
 use crate::args::ImportOptions;
 use crate::blocking::blocking;
@@ -7,14 +8,16 @@ use crate::cache::CaptureCache;
 use crate::file;
 use crate::openapi_files::{Description, Digest};
 use crate::output::{self, HintedError};
+use crate::servers::{self, AccessSyntax};
 use anyhow::{Context, Result};
-use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
+use mcpaql_core::adapter::{Adapter, Auth, McpTarget, ResultForm};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::error::Code;
 use mcpaql_core::naming::title_of;
 use mcpaql_core::suggest::snake_case;
+use mcpaql_core::variables;
 use mcpaql_document::check::{self, CheckOutput};
 use mcpaql_document::compile;
 use mcpaql_document::load::Origins;
@@ -22,10 +25,12 @@ use mcpaql_document::overrides::{self, Overrides};
 use mcpaql_document::source::Source;
 use mcpaql_import::mcp;
 use mcpaql_import::openapi::{self, ImportedApi, OpenApiImportOptions};
-use mcpaql_runtime::environment;
+use mcpaql_runtime::environment::{self, Environment};
 use mcpaql_runtime::target::mcp::Upstream;
 use std::cell::OnceCell;
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
+use std::sync::OnceLock;
 use url::Url;
 
 /// An adapter of a plan: its source, and the settings that are decided outside its document.
@@ -36,6 +41,8 @@ pub(crate) struct PlannedAdapter {
     pub(crate) settings: AdapterSettings,
     /// Overrides of its entry in the configuration.
     pub(crate) entry: EntryOverrides,
+    /// Values of variables in a client's own configuration.
+    pub(super) environment: Option<AdapterEnvironment>,
     key: OnceCell<String>,
 }
 
@@ -68,7 +75,7 @@ impl PlannedAdapter {
         settings: AdapterSettings,
         entry: EntryOverrides,
     ) -> PlannedAdapter {
-        PlannedAdapter { source, settings, entry, key: OnceCell::new() }
+        PlannedAdapter { source, settings, entry, environment: None, key: OnceCell::new() }
     }
 
     /// Returns the name of the source for messages.
@@ -99,6 +106,18 @@ impl PlannedAdapter {
     /// Returns a fingerprint of the adapter and of everything that decides how it is served.
     pub(crate) fn key(&self) -> &str {
         self.key.get_or_init(|| self.fingerprint())
+    }
+
+    /// Returns the key with a hash of the values that its server reads from the configuration, so that a changed value restarts the
+    /// server. The hash is different in each process, because files have the key in their names.
+    pub(super) fn key_with_values(&self) -> String {
+        static HASHER: OnceLock<RandomState> = OnceLock::new();
+        let (Some(environment), AdapterSource::Mcp(server)) = (&self.environment, &self.source) else {
+            return self.key().to_owned();
+        };
+        let names = variables::needed_by_server(&server.target, &server.auth, &|_| false);
+        let values: Vec<Option<String>> = names.iter().map(|name| environment.value(name)).collect();
+        format!("{} {:x}", self.key(), HASHER.get_or_init(RandomState::new).hash_one(values))
     }
 
     fn fingerprint(&self) -> String {
@@ -162,7 +181,9 @@ impl PlannedAdapter {
         let name = self.label();
         let (source, checked) = match &self.source {
             AdapterSource::Mcp(server) => {
-                let capture = server.cached_or_live_capture()?;
+                let environment =
+                    self.environment.as_ref().map_or_else(environment::process, AdapterEnvironment::lookup);
+                let capture = server.cached_or_live_capture(&environment)?;
                 let checked = server.check(&capture, &self.settings, &self.entry);
                 (Source::new(name.clone(), String::new()), checked)
             }
@@ -189,7 +210,7 @@ impl std::fmt::Display for RejectedDocument {
 impl std::error::Error for RejectedDocument {}
 
 /// Returns the error for an adapter that cannot be served; `file` is the text with these errors.
-fn cannot_serve_error(name: &str, file: &str, errors: &[Diagnostic]) -> anyhow::Error {
+pub(super) fn cannot_serve_error(name: &str, file: &str, errors: &[Diagnostic]) -> anyhow::Error {
     // An empty file or a web page has no position, either.
     let is_setting = |error: &Diagnostic| error.is_outside() && error.code != Code::SchemaSyntax;
     if errors.iter().all(is_setting) {
@@ -215,7 +236,9 @@ impl McpSource {
         settings: &AdapterSettings,
         entry: &EntryOverrides,
     ) -> CheckOutput {
-        match mcp::import(capture, self.target.clone(), self.auth.clone(), &self.options) {
+        let keep_input_schemas = settings.results == Some(ResultForm::Plain);
+        let options = mcp::McpImportOptions { keep_input_schemas, ..self.options.clone() };
+        match mcp::import(capture, self.target.clone(), self.auth.clone(), &options) {
             Ok(mut imported) => {
                 self.set_display_name(&mut imported.adapter);
                 let settings = settings.clone().allowing(&self.options.overrides.allow_flagged);
@@ -241,16 +264,17 @@ impl McpSource {
     }
 
     /// Returns the cached tools of the server, or asks the server.
-    fn cached_or_live_capture(&self) -> Result<Capture> {
+    fn cached_or_live_capture(&self, environment: &Environment) -> Result<Capture> {
         let cache = self.capture_cache();
         if let Some(cached) = cache.as_ref().and_then(CaptureCache::read) {
             return Ok(cached);
         }
         let capture = blocking(async || {
-            let upstream = Upstream::new(&self.target, &self.auth, &environment::process())?;
+            let upstream = Upstream::new(&self.target, &self.auth, environment);
+            let upstream = upstream.map_err(servers::setup_error)?;
             let capture = upstream.capture().await;
             upstream.close().await;
-            Ok(capture?)
+            capture.map_err(|error| servers::capture_error(error, &self.target.link, AccessSyntax::Keys))
         });
         let capture =
             capture.with_context(|| format!("cannot list the tools of the MCP server '{}'", self.name))?;

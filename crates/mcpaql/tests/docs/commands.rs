@@ -10,6 +10,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("cargo test --workspace", "is what runs this test"),
     ("cargo run -p embed", "waits for a client; the tests of the example start the program the same way"),
     ("cargo install --path crates/mcpaql", "builds the program once more and changes the user's machine"),
+    ("mcpaql schema", "writes a file for an editor; the start page runs it without writing"),
     ("mcpaql serve", "waits for a client; serve.rs starts the program the same way"),
     ("mcpaql import mcp", "needs a server of somebody else; the tests of the binary import running ones"),
     (

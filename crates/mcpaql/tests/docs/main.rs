@@ -14,6 +14,7 @@ mod commands;
 mod dependencies;
 mod pages;
 mod reference;
+mod schema;
 mod serve;
 mod snippets;
 mod tutorial;

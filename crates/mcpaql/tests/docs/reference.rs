@@ -82,7 +82,7 @@ fn settings() -> Value {
 }
 
 /// The keys the loader knows in the object behind `pointer`: it lists them when it meets one it does not know.
-fn known(
+pub(crate) fn known(
     mut document: Value,
     pointer: &str,
     load: fn(&Value) -> Vec<mcpaql_core::diagnostic::Diagnostic>,
@@ -102,7 +102,7 @@ fn load_adapter(value: &Value) -> Vec<mcpaql_core::diagnostic::Diagnostic> {
     load::load(value).diagnostics
 }
 
-fn load_config(value: &Value) -> Vec<mcpaql_core::diagnostic::Diagnostic> {
+pub(crate) fn load_config(value: &Value) -> Vec<mcpaql_core::diagnostic::Diagnostic> {
     let (config, mut diagnostics) = config::load(value);
     diagnostics.extend(mcpaql_audit::settings::read(value, &config.settings.policies).1);
     diagnostics
@@ -320,7 +320,7 @@ fn the_page_of_codes_is_the_table_of_codes() {
             "The user or the operator acts on these",
             "`isError` is false, unless `errors.is_error: all` is set: the agent can tell the user.",
         ),
-        (Remedy::Operator, "Nobody in the conversation can act on these", "`isError` is true."),
+        (Remedy::Operator, "Neither the agent nor the user can fix these", "`isError` is true."),
         (
             Remedy::Author,
             "The author of a document acts on these",

@@ -111,6 +111,56 @@ async fn mistakes_are_reported_with_the_next_step() {
 }
 
 #[tokio::test]
+async fn the_wrong_kind_of_file_is_named_with_the_right_command() {
+    let place = TestFolder::new();
+    std::fs::create_dir(place.path().join("examples")).unwrap();
+    place.file("examples/api.md", &documents::http_document("api", "http://127.0.0.1:9"));
+    place.file("conf.yaml", "adapters: [{builtin: notebook}]\n");
+    place.file("typo.yaml", "adapters: [{builtn: notebook}]\n");
+    let client = r#"{"mcpServers": {"x": {"command": "/no/such/program", "env": {"T": "hunter2"}}}}"#;
+    place.file("client.json", client);
+    let rows: [(&[&str], &str); 12] = [
+        (&["serve", "exmaples/api.md"], "did you mean 'examples/api.md'?"),
+        (&["serve", "absent/api.md"], "the folder 'absent' does not exist"),
+        (&["serve", "examples"], "pass a file, such as examples/api.md"),
+        (
+            &["serve", "--config", "examples/api.md"],
+            "pass it without --config: `mcpaql serve examples/api.md`",
+        ),
+        (&["call", "conf.yaml", "list_notes"], "conf.yaml is a configuration, not an adapter document"),
+        (&["tools", "client.json", "examples"], "client.json is a configuration"),
+        (&["tools", "client.json"], "the program 'program' is not installed"),
+        (&["import", "openapi", "examples/api.md"], "serve it with `mcpaql serve examples/api.md`"),
+        (&["import", "mcp", "npx", "server"], "write the command after `--`"),
+        (&["generate", "notebook"], "'--schema'"),
+        (&["tools", "http://127.0.0.1:9/mcp"], "check the URL http://127.0.0.1:9/mcp"),
+        (&["tools", "http://192.0.2.1/mcp"], "use https, or allow plain http"),
+    ];
+    for (args, expected) in rows {
+        let ran = place.run(args).await;
+        assert!(ran.status != Some(0) && ran.stderr.contains(expected), "{args:?}: {ran:?}");
+        assert!(!ran.stderr.contains("hunter2"), "{args:?}: {}", ran.stderr);
+    }
+    let ran = place.run(&["tools", "conf.yaml"]).await;
+    assert!(ran.stdout.contains("notebook_mcpaql_read"), "{ran:?}");
+    let ran = place.run(&["tools", "typo.yaml"]).await;
+    assert!(
+        ran.stderr.contains("did you mean `builtin`?") && !ran.stderr.contains("add `document"),
+        "{ran:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_port_in_use_gets_the_next_step() {
+    let place = TestFolder::new();
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = other.local_addr().unwrap().to_string();
+    let ran = place.run(&["serve", "notebook", "--http", &address]).await;
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("choose another one with --http PORT"), "{}", ran.stderr);
+}
+
+#[tokio::test]
 async fn the_status_of_call_says_who_can_fix_a_failure() {
     let place = TestFolder::new();
     place.file("api.md", &documents::http_document("api", "http://127.0.0.1:9"));

@@ -32,15 +32,25 @@ impl HomeFolder {
         std::fs::read_to_string(self.0.path().join(path)).unwrap()
     }
 
+    fn path(&self, path: &str) -> String {
+        self.0.path().canonicalize().unwrap().join(path).display().to_string()
+    }
+
     fn json(&self, path: &str) -> Value {
         serde_json::from_str(&self.read(path)).unwrap()
     }
 
     /// Runs the binary with all folders of the user in this one, and checks that its output does not contain the secret.
     async fn run(&self, args: &[&str]) -> RunOutput {
+        self.run_with(args, &[]).await
+    }
+
+    /// Like [`run`](Self::run), with variables.
+    async fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> RunOutput {
         let home = self.0.path();
         let mut command = self.0.binary(args);
         command
+            .envs(variables.iter().copied())
             .env("XDG_CONFIG_HOME", home.join("config"))
             .env("APPDATA", home.join("config"))
             .env("USERPROFILE", home);
@@ -117,6 +127,7 @@ fn user_file(client: &str) -> &'static str {
         "vscode" => "config/Code/User/mcp.json",
         "windsurf" => ".codeium/windsurf/mcp_config.json",
         "gemini" => ".gemini/settings.json",
+        "codex" => ".codex/config.toml",
         "zed" if mac => ".config/zed/settings.json",
         "zed" if cfg!(windows) => "config/Zed/settings.json",
         "zed" => "config/zed/settings.json",
@@ -124,7 +135,21 @@ fn user_file(client: &str) -> &'static str {
     }
 }
 
-const CLIENTS: [&str; 7] = ["claude-desktop", "claude-code", "cursor", "vscode", "windsurf", "gemini", "zed"];
+const CLIENTS: [&str; 8] =
+    ["claude-desktop", "claude-code", "cursor", "vscode", "windsurf", "gemini", "codex", "zed"];
+
+const CODEX_SERVERS: &str = "# of codex
+other  =  true # kept
+
+[mcp_servers.git]
+command = 'npx'
+args = ['-y', 'server-git']
+env = { GIT_TOKEN = 'hunter2', LEVEL = 'debug' }
+
+[mcp_servers.remote]
+url = 'https://example.com/mcp'
+http_headers = { Authorization = 'Bearer hunter2', X-Team = 'blue' }
+";
 
 /// Returns a configuration of this client with two servers: one over stdio, one over HTTP.
 fn two_servers(client: &str) -> String {
@@ -132,6 +157,7 @@ fn two_servers(client: &str) -> String {
     let headers = r#""headers": {"Authorization": "Bearer hunter2", "X-Team": "blue"}"#;
     let remote = format!(r#""url": "https://example.com/mcp", {headers}"#);
     let servers = match client {
+        "codex" => return CODEX_SERVERS.to_owned(),
         "vscode" => format!(
             r#""servers": {{"git": {{"type": "stdio", {program}}}, "remote": {{"type": "http", {remote}}}}}"#
         ),

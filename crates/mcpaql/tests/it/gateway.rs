@@ -184,10 +184,53 @@ async fn the_servers_of_a_clients_own_configuration_are_served() {
         let stderr = raw.server.wait_for_stderr(reported).await;
         assert!(!stderr.contains("ghp_"), "no credential is shown: {stderr}");
     }
+    // A variable that is not set is only missing, as in the client.
+    let unset = format!(
+        "[mcp_servers.things]\ncommand = 'env'\nargs = ['{BINARY}', 'serve', 'inner.yaml']\nenv_vars = ['API_TOKEN', 'NOT_SET_HERE']\n"
+    );
+    place.file("config.toml", &unset);
+    let mut command = place.binary(&["serve", "--config", "config.toml", "--mode", "single"]);
+    command.env("API_TOKEN", "from-the-shell");
+    let mut raw = RawClient::initialized(command).await;
+    assert_eq!(names(&mut raw).await, ["things_mcpaql"]);
+    assert_eq!(call(&mut raw, "things_mcpaql", "things_get_token").await["data"], "from-the-shell");
+    raw.server
+        .wait_for_stderr("NOT_SET_HERE is not set: the server 'things' starts without NOT_SET_HERE")
+        .await;
     place.file("empty.json", r#"{"mcpServers": {}}"#);
     let ran = place.run(&["serve", "--config", "empty.json"]).await;
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("no server that can be served"), "{}", ran.stderr);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_changed_credential_in_a_clients_own_configuration_is_used() {
+    let place = TestFolder::new();
+    let inner = adapter("things", "get_token").replace("mode: single", "mode: discrete");
+    let inner = inner.replace("protocol: command }", "protocol: command, env: [API_TOKEN, FILE_TOKEN] }");
+    place.file("inner.yaml", &inner.replace("[echo, get_token]", "[sh, -c, 'echo $API_TOKEN $FILE_TOKEN']"));
+    let env_file = place.file(".env", "FILE_TOKEN='from a file'\n").display().to_string();
+    let config = |token: &str| {
+        format!(
+            "[mcp_servers.things]\ncommand = 'env'\nargs = ['{BINARY}', 'serve', 'inner.yaml']\nenv = {{ API_TOKEN = '{token}' }}\nenvFile = '{env_file}'\n"
+        )
+    };
+    place.file("config.toml", &config("first-secret"));
+    let args = ["serve", "--config", "config.toml", "--mode", "single"];
+    let mut raw = RawClient::initialized(place.binary(&args)).await;
+    assert_eq!(names(&mut raw).await, ["things_mcpaql"]);
+    let answer = call(&mut raw, "things_mcpaql", "things_get_token").await;
+    assert_eq!(answer["data"], "first-secret from a file", "{answer}");
+    place.file("config.toml", &config("second-secret"));
+    let changed = async {
+        while call(&mut raw, "things_mcpaql", "things_get_token").await["data"] != "second-secret from a file"
+        {
+        }
+    };
+    with_timeout(changed).await;
+    let stderr = raw.server.wait_for_stderr("reloaded").await;
+    assert!(!stderr.contains("-secret"), "{stderr}");
 }
 
 #[tokio::test]

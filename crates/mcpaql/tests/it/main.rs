@@ -14,6 +14,7 @@ mod cli;
 mod clients;
 #[cfg(unix)]
 mod crowd;
+mod doctor;
 mod documents;
 #[cfg(unix)]
 mod durability;
@@ -23,6 +24,7 @@ mod fixture;
 mod gateway;
 mod generate;
 mod imports;
+mod init;
 mod modes;
 mod openapi;
 #[cfg(unix)]

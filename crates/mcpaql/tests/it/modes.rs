@@ -107,6 +107,8 @@ async fn standard_assertions(mode: Mode) {
 
         a_record_is_created_read_updated_and_deleted(&session).await;
         wrong_parameters_are_explained(&session).await;
+        a_batch_runs_in_order(&session).await;
+        a_dry_run_changes_nothing(&session).await;
         an_unknown_tool_is_a_protocol_error(&session).await;
         if mode != Mode::Discrete {
             introspection_describes_all_operations(&session).await;
@@ -190,6 +192,75 @@ async fn wrong_parameters_are_explained(session: &Session) {
         refused["code"], "CONFLICT_VERSION_MISMATCH",
         "a camelCase name must mean the same: {refused}"
     );
+}
+
+/// The tasks are those of this function, because the others delete theirs or use notes.
+async fn a_batch_runs_in_order(session: &Session) {
+    let create = session.mode.address("create_task", json!({})).0;
+    let items = json!([
+        {"operation": "create_task", "params": {"title": "First"}},
+        {"operation": "create_task", "params": {"title": {"$result": "0.data.id"}}},
+        {"operation": "create_task", "params": {}},
+        {"operation": "get_task", "params": {"id": {"$result": "1.data.id"}}},
+        {"operation": "create_task", "params": {"title": {"$result": "2.data.id"}}},
+    ]);
+    let (envelope, is_error) = session.client.call(&create, json!({"operations": items})).await;
+    if session.mode == Mode::Discrete {
+        assert!(is_error, "{envelope}");
+        assert_eq!(envelope["error"]["code"], "VALIDATION_UNKNOWN_PARAM", "{envelope}");
+        let message = envelope["error"]["message"].as_str().unwrap();
+        assert!(message.contains("takes no batch"), "{message}");
+        return;
+    }
+    assert_eq!(
+        (&envelope["success"], &envelope["data"], is_error),
+        (&json!(true), &Value::Null, false),
+        "{envelope}"
+    );
+    let results = envelope["results"].as_array().unwrap();
+    let shown: Vec<(&Value, &Value)> = results.iter().map(|one| (&one["index"], &one["operation"])).collect();
+    let operations = items.as_array().unwrap().iter().map(|item| &item["operation"]);
+    let positions: Vec<Value> = (0..5).map(Value::from).collect();
+    assert_eq!(shown, positions.iter().zip(operations).collect::<Vec<_>>());
+    let (first, second) = (&results[0]["result"]["data"], &results[1]["result"]["data"]);
+    assert_eq!(second["title"], first["id"]);
+    assert_eq!(results[2]["result"]["error"]["code"], "VALIDATION_MISSING_PARAM");
+    assert_eq!(results[4]["result"]["error"]["code"], "VALIDATION_INVALID_VALUE", "{envelope}");
+    let succeeded = if session.mode == Mode::Single {
+        assert_eq!(&results[3]["result"]["data"], second);
+        3
+    } else {
+        assert_eq!(results[3]["result"]["error"]["code"], "VALIDATION_ENDPOINT_MISMATCH", "{envelope}");
+        2
+    };
+    let summary = json!({"total": 5, "succeeded": succeeded, "failed": 5 - succeeded});
+    assert_eq!(envelope["summary"], summary);
+    let late =
+        json!({"operations": [{"operation": "create_task", "params": {"title": {"$result": "0.data.id"}}}]});
+    let (refused, is_error) = session.client.call(&create, late).await;
+    assert_eq!(
+        (&refused["error"]["code"], is_error),
+        (&json!("VALIDATION_INVALID_VALUE"), true),
+        "{refused}"
+    );
+}
+
+async fn a_dry_run_changes_nothing(session: &Session) {
+    let before = session.data("list_tasks", json!({})).await;
+    let task = &before["items"][0];
+    let shown = session.data("create_task", json!({"title": "Never", "dry_run": true})).await;
+    assert_eq!((&shown["dry_run"], &shown["decision"]), (&json!(true), &json!("allow")));
+    assert_eq!(shown["request"]["record"]["title"], "Never", "{shown}");
+    let change = json!({"id": task["id"], "input": {"title": "Other"}, "_dry_run": true});
+    let shown = session.data("update_task", change).await;
+    assert_eq!(shown["request"]["record"]["title"], "Other", "{shown}");
+    session.data("delete_task", json!({"id": task["id"], "dryRun": true})).await;
+    let stale = json!({"id": task["id"], "if_match": "no", "dry_run": true});
+    assert_eq!(session.error("delete_task", stale).await["code"], "CONFLICT_VERSION_MISMATCH");
+    assert_eq!(session.data("list_tasks", json!({})).await, before);
+    let error = session.error("get_task", json!({"id": task["id"], "_dry_run": true})).await;
+    assert_eq!(error["code"], "VALIDATION_UNKNOWN_PARAM");
+    assert!(error["message"].as_str().unwrap().contains("only reads"), "{error}");
 }
 
 async fn an_unknown_tool_is_a_protocol_error(session: &Session) {

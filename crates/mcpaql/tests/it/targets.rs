@@ -132,6 +132,53 @@ async fn a_call_on_the_command_line_prints_the_files_of_an_answer() {
 }
 
 #[tokio::test]
+async fn a_call_on_the_command_line_prints_data_as_it_was_answered() {
+    let deep = format!("{}1{}", "[".repeat(300), "]".repeat(300));
+    let rows = format!(
+        r#"[{{"d":1e400,"l":"\ud800","i":123456789012345678901234567890,"e":1E5}},{{"d":1,"d":{deep}}}]"#
+    );
+    let body = format!(r#"{{"items":{rows},"total":2}}"#);
+    let answer = body.clone();
+    let rows_answer = async move || ([("content-type", "application/json")], answer);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let router = Router::new().route("/rows", get(rows_answer));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let place = TestFolder::new();
+    place.file(
+        "rows.yaml",
+        &format!(
+            "name: rows\ntype: adapter\nversion: \"1.0.0\"\ndescription: Rows\ntarget: {{ base_url: \"{url}\" }}\n\
+             operations: {{ read: [{{ name: get_rows, maps_to: GET /rows }}] }}\n"
+        ),
+    );
+    let call = async |flags: &[&str]| {
+        let ran = place.run(&[&["call", "rows.yaml", "get_rows"], flags].concat()).await;
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        ran
+    };
+    let compact = |text: &str| text.replace([' ', '\n'], "");
+    assert_eq!(compact(&call(&[]).await.stdout), body);
+    assert_eq!(
+        compact(&call(&["--format", "ndjson"]).await.stdout),
+        compact(rows.strip_prefix('[').unwrap().strip_suffix(']').unwrap()).replace("},{", "}{")
+    );
+    let table = call(&["--format", "table"]).await.stdout;
+    for text in ["1e400", r#""\ud800""#, "123456789012345678901234567890", "1E5"] {
+        assert!(table.contains(text), "{table}");
+    }
+    let shaped = call(&["--fields", "d"]).await;
+    assert!(
+        shaped.stdout.contains(r#""d": "1e400""#) && !shaped.stdout.contains(r#""l""#),
+        "{}",
+        shaped.stdout
+    );
+    assert!(shaped.stderr.contains("Some data has another form"), "{}", shaped.stderr);
+    let ran = place.run(&["call", "rows.yaml", "get_rows", "a=1", "a=2"]).await;
+    assert!(ran.status == Some(2) && ran.stderr.contains("'a' is given twice"), "{ran:?}");
+}
+
+#[tokio::test]
 async fn an_api_that_cannot_be_reached_is_an_error_for_the_host() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -210,7 +210,7 @@ impl ServerReader<'_> {
         Ok(workspace.filter(is_inside).map(|folder| folder.display().to_string()))
     }
 
-    /// Returns a variable for every name in `envFile`. The values are not read.
+    /// Returns a variable for every name in `envFile`.
     fn env_file(&mut self) -> Result<Vec<(String, String)>, String> {
         let Some(file) = self.entry.get("envFile").and_then(Value::as_str) else { return Ok(Vec::new()) };
         let file = render_parts(&self.references.parse(file)?);
@@ -220,20 +220,18 @@ impl ServerReader<'_> {
             self.notes.push("`envFile` cannot be read, so its variables are missing".into());
             return Ok(Vec::new());
         };
-        let names = text.lines().filter_map(|line| {
+        let assignments = text.lines().filter_map(|line| {
             let line = line.trim().trim_start_matches("export ").trim_start();
-            let (name, _) = line.split_once('=')?;
-            Some(name.trim().to_owned()).filter(|name| is_variable_name(name))
+            let (name, value) = line.split_once('=')?;
+            is_variable_name(name.trim()).then(|| (name.trim().to_owned(), env_file_value(value)))
         });
         let label = super::clients::display_path(Path::new(&path));
         let mut found: Vec<(String, String)> = Vec::new();
-        for name in names {
-            if found.iter().all(|(known, _)| *known != name) {
-                // The file name is part of the value, because two files may have different values for one name.
-                let variable =
-                    self.variables.assign_variable(self.server, &name, &format!("{label} {name}"), &label);
-                found.push((name, format!("${{env:{variable}}}")));
-            }
+        for (name, value) in assignments {
+            // The last value of a name counts.
+            found.retain(|(known, _)| *known != name);
+            let variable = self.variables.assign_variable(self.server, &name, value, &label);
+            found.push((name, format!("${{env:{variable}}}")));
         }
         Ok(found)
     }
@@ -425,6 +423,13 @@ impl ServerReader<'_> {
             }
         }
     }
+}
+
+/// Returns a value of an `envFile` without its quotes, or without the comment after it.
+fn env_file_value(text: &str) -> &str {
+    let text = text.trim();
+    let quoted = ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.split(*quote).next());
+    quoted.unwrap_or_else(|| text.split(" #").next().unwrap_or(text).trim_end())
 }
 
 /// Returns the text with a mark in place of every reference, and the references.

@@ -9,7 +9,10 @@ const LONGEST_SUFFIX: usize = "_mcpaql_execute".len();
 /// Returns a valid name that is not in `used`. The same arguments always give the same name.
 pub(super) fn adapter_name(server: &str, used: &[&str]) -> String {
     // Only the last part of `@scope/name` and `github.com/owner/name` is used.
-    let last = server.rsplit('/').find(|part| part.chars().any(char::is_alphanumeric)).unwrap_or(server);
+    let last = server
+        .rsplit('/')
+        .find(|part| part.chars().any(|letter| letter.is_ascii_alphanumeric()))
+        .unwrap_or(server);
     let words = snake_case(last);
     let words: Vec<String> = words
         .split('_')
@@ -49,6 +52,7 @@ mod tests {
             ("7zip", "server-7zip"),
             ("x", "server-x"),
             ("日本語", "server"),
+            ("we ird/é", "we-ird"),
             ("mcpaql", "server"),
             ("", "server"),
             ("a-very-long-name-that-nobody-would-ever-type", "a-very-long-name-that-nobody-would-e"),

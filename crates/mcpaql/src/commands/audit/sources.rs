@@ -5,7 +5,7 @@ mod probe;
 use crate::args;
 use crate::clients::config_file;
 use crate::clients::config_import::ConfigImport;
-use crate::documents::{AdapterRequest, AdapterSource, EntryOverrides, PlannedAdapter};
+use crate::documents::{AdapterEnvironment, AdapterRequest, AdapterSource, EntryOverrides, PlannedAdapter};
 use crate::file;
 use crate::output::{self, error_with_hint};
 use crate::servers::{self, Interrupted, SavedTools};
@@ -247,7 +247,7 @@ fn client_servers(config: &str, sources: &mut Sources) -> Result<Vec<ServerToAud
         let error = anyhow::anyhow!("the server '{}' cannot be audited: {}", skipped.server, skipped.reason);
         sources.add_failure(skipped.server.clone(), error);
     }
-    let environment = import.environment();
+    let environment = AdapterEnvironment::new(import.variables.values()).lookup();
     let asked = import.imported.into_iter().filter_map(|imported| {
         let config::AdapterOrigin::Mcp(target) = imported.entry.origin else { return None };
         Some(ServerToAudit {

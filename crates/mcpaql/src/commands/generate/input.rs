@@ -211,7 +211,12 @@ fn server_input(args: &args::GenerateArgs, request: &GenerateRequest) -> Result<
     let (overrides_file, overrides) =
         documents::read_overrides(&request.import_options).map_err(|e| configuration(&e))?;
     let selection = request.import_options.selection().map_err(|e| configuration(&e))?;
-    let options = mcp::McpImportOptions { name: request.import_options.name.clone(), selection, overrides };
+    let options = mcp::McpImportOptions {
+        name: request.import_options.name.clone(),
+        selection,
+        overrides,
+        keep_input_schemas: false,
+    };
     let server =
         ServerImport { target, auth, options, import_options: &request.import_options, overrides_file };
     server.import_document(args.tools.as_deref(), |_| {})

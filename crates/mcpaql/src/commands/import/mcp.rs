@@ -22,7 +22,12 @@ pub(crate) async fn run(args: args::ImportMcpArgs) -> Result<CommandOutcome> {
     let (target, auth) = server_target(&args)?;
     let (source, overrides) = read_overrides(&args.import_options)?;
     let selection = args.import_options.selection()?;
-    let options = McpImportOptions { name: args.import_options.name.clone(), selection, overrides };
+    let options = McpImportOptions {
+        name: args.import_options.name.clone(),
+        selection,
+        overrides,
+        keep_input_schemas: false,
+    };
     let inputs = || args.tools.as_deref().into_iter().chain(args.import_options.overrides.as_deref());
     check_overwrite(&args.output_args, inputs())?;
     if let Some(path) = &args.bundle {
@@ -86,8 +91,12 @@ fn is_bundle(text: &str) -> bool {
 
 /// Returns the server that the arguments name.
 fn server_target(args: &args::ImportMcpArgs) -> Result<(McpTarget, Auth)> {
-    let words =
-        args.target.as_deref().filter(|target| !openapi_files::is_url(target)).map(split).transpose()?;
+    let words = args
+        .target
+        .as_deref()
+        .filter(|target| !openapi_files::is_url(target))
+        .map(|line| servers::split_command_line("--target", line))
+        .transpose()?;
     let url = args.url.clone().or_else(|| args.target.clone().filter(|target| openapi_files::is_url(target)));
     let command = words.unwrap_or_else(|| args.command.clone());
     servers::server_target(url.as_deref(), &command, &args.access)?.ok_or_else(|| {
@@ -99,42 +108,4 @@ fn server_target(args: &args::ImportMcpArgs) -> Result<(McpTarget, Auth)> {
             "pass the server's command after `--`, or --url URL; with --tools, you can also use --target";
         error_with_hint(message, hint)
     })
-}
-
-/// Splits a command line into words. Quotes keep words together; no other character is special.
-fn split(line: &str) -> Result<Vec<String>> {
-    let mut words: Vec<String> = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote: Option<char> = None;
-    for letter in line.chars() {
-        match (quote, letter) {
-            (Some(open), letter) if letter == open => quote = None,
-            (None, '\'' | '"') => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            (None, letter) if letter.is_whitespace() => words.extend(word.take()),
-            (_, letter) => word.get_or_insert_default().push(letter),
-        }
-    }
-    words.extend(word);
-    match quote {
-        None => Ok(words),
-        Some(_) => Err(error_with_hint("--target has an unclosed quote", "close the quote")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(line: &str) -> Vec<String> {
-        split(line).unwrap()
-    }
-
-    #[test]
-    fn a_command_line_is_split_at_spaces_outside_quotes() {
-        assert_eq!(words("npx -y  '@a/b c' \"\" x"), ["npx", "-y", "@a/b c", "", "x"]);
-        assert!(split("npx 'a").is_err());
-    }
 }

@@ -360,3 +360,34 @@ async fn invalid_and_missing_configurations_have_different_errors() {
     assert_eq!(ran.status, Some(1));
     assert!(ran.stderr.contains("No servers found in blank.json"), "{}", ran.stderr);
 }
+
+#[tokio::test]
+async fn variables_of_codex_become_references() {
+    let home = HomeFolder::new();
+    let text = "[mcp_servers.a]\ncommand = 'x'\nenv_vars = ['A_TOKEN', { name = 'B', source = 'local' }]\nstartup_timeout_sec = 20\n\
+        [mcp_servers.b]\nurl = 'https://b.example.com/mcp'\nbearer_token_env_var = 'B_TOKEN'\nenv_http_headers = { X-Key = 'KEY' }\n\
+        [mcp_servers.c]\ncommand = 'y'\nenabled = false\n";
+    home.write("codex/config.toml", text);
+    for source in ["codex/config.toml", "codex", "-"] {
+        let home_folder = home.path("codex");
+        let ran = match source {
+            "-" => {
+                let command = home.0.binary(&["import", "config", "-", "-o", "out.yaml", "--force"]);
+                RunOutput::with_input(command, text).await
+            }
+            source => {
+                let args = ["import", "config", source, "-o", "out.yaml", "--force"];
+                home.run_with(&args, &[("CODEX_HOME", &home_folder)]).await
+            }
+        };
+        assert!(
+            ran.stderr.contains("Imported 2 of 3 servers") && ran.stderr.contains("c: it is disabled"),
+            "{ran:?}"
+        );
+        assert!(ran.stderr.contains(" --config out.yaml`, then remove"), "{}", ran.stderr);
+        let servers = home.servers("out.yaml");
+        assert_eq!(set_env(&servers[0].1), [("A_TOKEN", "${env:A_TOKEN}"), ("B", "${env:B}")]);
+        let headers = vec![("Authorization", "Bearer ${env:B_TOKEN}"), ("X-Key", "${env:KEY}")];
+        assert_eq!(address(&servers[1].1), ("https://b.example.com/mcp", headers));
+    }
+}

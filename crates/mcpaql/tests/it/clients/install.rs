@@ -1,5 +1,7 @@
 //! `install`: adds this program to a client's configuration, and changes nothing else.
 
+mod entries;
+
 use super::{CLIENTS, HomeFolder, two_servers, user_file};
 use crate::fixture::BINARY;
 use serde_json::{Value, json};
@@ -15,14 +17,15 @@ async fn the_program_is_added_to_the_servers_of_every_client() {
 
         let dry = home.run(&["install", client, "--dry-run"]).await;
         assert_eq!(dry.status, Some(0), "{dry:?}");
-        assert!(dry.stdout.contains("\"mcpaql\":") && dry.stdout.contains("\"…\""), "{}", dry.stdout);
+        assert!(dry.stdout.contains("mcpaql") && dry.stdout.contains("\"…\""), "{}", dry.stdout);
         assert_eq!(home.read(path), before);
 
         let ran = home.run(&["install", client]).await;
         assert_eq!(ran.status, Some(0), "{client}: {ran:?}");
         assert!(ran.stderr.contains("Next: "), "{}", ran.stderr);
         let after = home.read(path);
-        assert!(after.starts_with(&format!("// of {client}\n")) && after.contains("/* kept */"), "{after}");
+        let first = before.lines().next().unwrap();
+        assert!(after.starts_with(&format!("{first}\n")) && after.contains(" kept"), "{after}");
         assert_eq!(home.read(&format!("{path}.bak1")), before);
 
         let again = home.run(&["install", client]).await;
@@ -38,11 +41,19 @@ async fn the_program_is_added_to_the_servers_of_every_client() {
 
         let ran = home.run(&["install", client, "--remove"]).await;
         assert_eq!(ran.status, Some(0), "{ran:?}");
+        assert!(ran.stderr.contains("which still has the server until then"), "{}", ran.stderr);
         assert_eq!(home.read(path), before, "nothing is left of it");
         assert_eq!(home.read(&format!("{path}.bak2")), after);
         assert_eq!(home.read(&format!("{path}.bak1")), before, "an older copy stays");
         let again = home.run(&["install", client, "--remove"]).await;
         assert!(again.stderr.contains("Nothing to do"), "{}", again.stderr);
+        home.run(&["install", client, "--name", "mine"]).await;
+        let other = home.run(&["install", client, "--remove"]).await;
+        assert!(
+            other.stderr.contains("'mine' starts mcpaql; remove it with --name mine"),
+            "{}",
+            other.stderr
+        );
     }
 }
 
@@ -60,7 +71,11 @@ async fn the_program_is_found_from_any_folder() {
         Path::new(entry["command"].as_str().unwrap()).canonicalize().unwrap(),
         Path::new(BINARY).canonicalize().unwrap()
     );
-    assert_eq!(entry["args"], json!(["serve"]), "without a configuration the notebook is served");
+    assert_eq!(
+        entry["args"],
+        json!(["serve", "builtin:notebook"]),
+        "without a configuration the notebook is served"
+    );
 
     home.write(
         "gate.yaml",
@@ -109,7 +124,10 @@ async fn another_server_with_the_name_is_not_touched() {
         assert_eq!(home.read(".cursor/mcp.json"), text);
     }
     assert_eq!(home.run(&["install", "cursor", "--name", "gateway"]).await.status, Some(0));
-    assert_eq!(home.json(".cursor/mcp.json")["mcpServers"]["gateway"]["args"], json!(["serve"]));
+    assert_eq!(
+        home.json(".cursor/mcp.json")["mcpServers"]["gateway"]["args"],
+        json!(["serve", "builtin:notebook"])
+    );
 }
 
 #[tokio::test]
@@ -133,7 +151,10 @@ async fn scopes_and_paths_choose_the_file() {
     assert_eq!(home.json(".vscode/mcp.json")["servers"]["mcpaql"]["type"], "stdio");
     home.write("settings.json", "{\n    \"editor.tabSize\": 4\n}\n");
     home.run(&["install", "vscode", "--path", "settings.json"]).await;
-    assert_eq!(home.json("settings.json")["mcp"]["servers"]["mcpaql"]["args"], json!(["serve"]));
+    assert_eq!(
+        home.json("settings.json")["mcp"]["servers"]["mcpaql"]["args"],
+        json!(["serve", "builtin:notebook"])
+    );
     let ran = home.run(&["install", "windsurf", "--scope", "project"]).await;
     assert_eq!(ran.status, Some(2));
     assert!(ran.stderr.contains("no configuration file for the scope 'project'"), "{}", ran.stderr);
@@ -157,7 +178,10 @@ async fn links_are_followed_and_permissions_kept() {
         let mode = home.0.path().join(file).metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{file}");
     }
-    assert_eq!(home.json("dotfiles/claude.json")["mcpServers"]["mcpaql"]["args"], json!(["serve"]));
+    assert_eq!(
+        home.json("dotfiles/claude.json")["mcpServers"]["mcpaql"]["args"],
+        json!(["serve", "builtin:notebook"])
+    );
 
     std::fs::remove_file(real).unwrap();
     let ran = home.run(&["install", "claude-code"]).await;
