@@ -59,11 +59,12 @@ class Client:
         return self.ask_raw(method, params)[1]
 
     def call(self, tool, arguments):
-        """Returns the envelope of a call and its `isError`; for a JSON-RPC error, its code and None."""
+        """Returns the envelope of a call with its content blocks, and its `isError`; for a JSON-RPC error, its code and None."""
         answer = self.ask("tools/call", {"name": tool, "arguments": arguments})
         if "result" not in answer:
             return {"rpc_error": answer["error"]["code"]}, None
-        return json.loads(answer["result"]["content"][0]["text"]), answer["result"].get("isError", False)
+        text, *blocks = answer["result"]["content"]
+        return {**json.loads(text["text"]), "blocks": blocks}, answer["result"].get("isError", False)
 
     def close(self):
         """Closes standard input and returns the exit status."""

@@ -1,11 +1,11 @@
 """Sends the same requests to all servers of one adapter and compares their answers with those of the first, `mcpaql serve`.
 
-Must be equal: `tools/list` byte for byte; introspection (lists, details, types); the data of successful calls; error codes and `isError`.
+Must be equal: `tools/list` byte for byte; introspection (lists, details, types); the data of successful calls, with and without query controls; error
+codes and `isError`.
 Wording may differ, and a search may find other operations besides the one it names.
 """
 
 import argparse
-import base64
 import json
 import os
 import re
@@ -16,17 +16,36 @@ import tempfile
 from pathlib import Path
 
 from client import Client
+from queries import Queries
 from samples import camel, fitting, misspelt, nested, sample
 from upstream import Upstream
 
 # Capabilities that only small projects report.
-ADDED = ("ranked_search", "background_executions", "store", "mcp_upstreams")
+ADDED = ("ranked_search", "background_executions", "store", "mcp_upstreams", "aggregations", "batch")
+# Parameters of many operations that introspection of `mcpaql serve` shows for each of them.
+COMMON = {"dry_run", "fields", "preset", "filter", "sort", "aggregate", "include_items", "first", "after", "last", "before", "limit", "offset",
+          "page", "page_size", "part", "answer_budget", "all_pages"}
 VARIABLE = re.compile(r"\$\{env:([A-Z_]+)|_env:\s*([A-Z_]+)")
 STATUSES = (301, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 418, 422, 429, 500, 503)
-BEHAVIOURS = ("text:hello", "text:", "latin", "binary", "image", "broken", "wrongtype", "numbers", "empty", "short", "reset", "away",
-              "redirect:302", "redirect:307", "large", *(f"status:{status}" for status in STATUSES))
+# Details of failures that must be equal.
+UPSTREAM_DETAILS = ("http_status", "limit", "remaining", "resets_at", "retry_after_seconds")
+BEHAVIOURS = ("text:hello", "text:", "latin", "binary", "image", "audio", "pdf", "untyped", "broken", "wrongtype", "numbers", "empty", "short",
+              "reset", "away", "redirect:302", "redirect:307", "large", "page:text/html", "page:application/json", "page:",
+              "limited", "limited:ms", "limited:no wait", *(f"status:{status}" for status in STATUSES))
+# Answers with status 200 that the rules of a document read in different ways.
+ANSWERS = (
+    '{"result": {"balance": 1.10, "items": [{"10": 1, "9": 12345678901234567890123, "e": 1e400, "t": "\\u00e9\\" 5"}]}, "error": null}',
+    '{"result": null, "data": {"user": {"name": "Ann"}}, "ok": true, "status": "success"}', '{"result": {"items": []}, "status": "success"}',
+    '{"error": {"code": -32602, "message": "id must be positive"}}', '{"error": {"code": -32601}}', '{"error": {"code": -32000, "data": {"text": "not found"}}}',
+    '{"error": {"code": 404}, "status": 500}', '{"error": {"status": 403, "message": "x"}}', '{"error": {"code": 400, "message": "must be one of a, b"}}',
+    '{"errors": [{"message": "User not found"}], "data": null}', '{"ok": false, "error": "channel_not_found"}', '{"ok": false, "error": {"code": 429}}',
+    '{"ok": false}', '{"ok": "false"}', '{"status": "failed", "reason": "quota exceeded"}', '{"status": 1, "code": 409}', '{"error": true, "reason": "timed out"}',
+    '{"error": 0}', '{"error": ""}', '{"error": {}}', '{"error": "secret-unusual_token is unknown"}', '{"error": ["already exists"]}', "[]", "null", '"text"', "7",
+)
 # Number of operations that are also called with invalid parameters; the others get only valid calls.
 THOROUGH = 12
+# Number of random queries of each operation that is queried.
+QUERIES = 12
 
 
 class Comparison:
@@ -64,15 +83,9 @@ def outcome(envelope, is_error):
         return envelope
     warnings = [warning["code"] for warning in envelope.get("warnings", [])]
     if envelope["success"]:
-        return {"data": settled(file_size(envelope["data"])), "warnings": warnings, "isError": is_error}
-    return {"code": envelope["error"]["code"], "isError": is_error}
-
-
-def file_size(data):
-    """Returns the type and size of a file, which small projects return inside the data and `mcpaql serve` as a content block."""
-    if isinstance(data, dict) and data.keys() == {"media_type", "encoding", "data"}:
-        return {"media_type": data["media_type"], "bytes": len(base64.b64decode(data["data"]))}
-    return data
+        return {"data": settled(envelope["data"]), "warnings": warnings, "isError": is_error, "blocks": envelope["blocks"]}
+    details = envelope["error"].get("details", {})
+    return {"code": envelope["error"]["code"], "isError": is_error, **{name: details[name] for name in UPSTREAM_DETAILS if name in details}}
 
 
 def settled(value):
@@ -89,16 +102,32 @@ def settled(value):
 def introspected(envelope, is_error):
     for added in ADDED:
         envelope.get("data", {}).get("_protocol", {}).get("capabilities", {}).pop(added, None)
+    # Aggregates, batches and dry runs are features of `mcpaql serve`.
+    data = envelope.get("data") or {}
+    for feature in ("query_controls", "dry_run", "batch"):
+        data.get("_protocol", {}).pop(feature, None)
+    for operation in [data.get("operation"), *data.get("operations", [])]:
+        if isinstance(operation, dict):
+            operation.pop("aggregation_support", None)
+            if "parameters" in operation:
+                operation["parameters"] = [param for param in operation["parameters"] if param["name"] not in COMMON]
     return outcome(envelope, is_error)
 
 
 def list_tools(comparison):
-    """Compares the text of the result byte for byte."""
+    """Compares the text of the result byte for byte, except for the batches that only `mcpaql serve` takes."""
     told = {}
     for name, server in comparison.servers.items():
         line, answer = server.ask_raw("tools/list", {})
         text = json.dumps(answer["result"], ensure_ascii=False, separators=(",", ":"))
-        told[name] = text if text in line else f"not minified JSON in the original order: {line[:300]}"
+        if text not in line:
+            told[name] = f"not minified JSON in the original order: {line[:300]}"
+            continue
+        for tool in answer["result"]["tools"]:
+            schema = tool["inputSchema"]
+            if "operation" in schema["properties"] and schema["properties"].pop("operations", None):
+                schema["required"] = ["operation"]
+        told[name] = json.dumps(answer["result"], ensure_ascii=False, separators=(",", ":"))
     comparison.same("tools/list", told)
 
 
@@ -209,19 +238,54 @@ def calls(comparison, details, upstream):
     comparison.call("no_such_tool", {}, outcome)
 
 
-def behaviours(comparison, details, upstream):
-    """Compares how a read, a write and a delete handle each behaviour of the API."""
+def behaviours(comparison, details, upstream, rules):
+    """Compares how a read, a write and a delete handle each behaviour of the API. With rules for answers, all operations get every answer."""
     chosen = {detail["semantic_category"]: detail for detail in reversed(details)}
-    for detail in [chosen[category] for category in ("READ", "CREATE", "DELETE") if category in chosen]:
-        for behaviour in BEHAVIOURS:
-            told, sent = {}, {}
-            for name, one in comparison.servers.items():
-                upstream.expect(behaviour)
-                before = upstream.seen
-                told[name] = outcome(*one.call(detail["mcpTool"], {"operation": detail["name"], "params": sample(detail)}))
-                sent[name] = upstream.seen - before
-            comparison.same(f"{detail['name']} when the API does {behaviour}", told)
-            comparison.same(f"requests of {detail['name']} when the API does {behaviour}", sent)
+    chosen = [chosen[category] for category in ("READ", "CREATE", "DELETE") if category in chosen]
+    every = [(detail, behaviour) for detail in chosen for behaviour in BEHAVIOURS]
+    if rules:
+        every += [(detail, behaviour) for detail in details for behaviour in ("page:text/html", *(f"json:{text}" for text in ANSWERS))]
+    for detail, behaviour in every:
+        told, sent = {}, {}
+        for name, one in comparison.servers.items():
+            upstream.expect(behaviour)
+            before = upstream.seen
+            told[name] = outcome(*one.call(detail["mcpTool"], {"operation": detail["name"], "params": sample(detail)}))
+            sent[name] = upstream.seen - before
+        comparison.same(f"{detail['name']} when the API does {behaviour}", told)
+        comparison.same(f"requests of {detail['name']} when the API does {behaviour}", sent)
+
+
+def queries(comparison, details, upstream, is_http):
+    """Compares the answers of operations that read to random query controls. With an API, the data is random, too."""
+    reads = [detail for detail in details if detail["semantic_category"] == "READ"]
+    for number, detail in enumerate(reads[:: max(1, len(reads) // THOROUGH)]):
+        own = [re.sub(r"\W|_", "", param["name"]).lower() for param in detail["parameters"]]
+        known = Queries(number, own)
+        text = json.dumps(comparison.call(detail["mcpTool"], {"operation": detail["name"], "params": sample(detail)}, outcome).get("data"))
+        names = sorted(set(re.findall(r'"(\w{1,30})":', text)))[:8] or ["id"]
+        for _ in range(QUERIES):
+            if is_http:
+                upstream.expect("json:" + known.answer())
+            cursors = {}
+            for controls in known.calls(None if is_http else names):
+                told = {}
+                for name, server in comparison.servers.items():
+                    given = {key: cursors.get((name, value), value) if isinstance(value, str) else value for key, value in controls.items()}
+                    one = outcome(*server.call(detail["mcpTool"], {"operation": detail["name"], "params": {**sample(detail), **given}}))
+                    told[name] = known.without_cursors(one, name, cursors)
+                comparison.same(f"{detail['name']} {short(controls, 300)} of {upstream.behaviour[:600]}", told)
+        for behaviour in ("text:hello", "image", "binary", "empty", "broken", "page:text/html", "status:404") if is_http else ():
+            upstream.expect(behaviour)
+            for controls in ({"_fields": ["bytes"], "_first": 1}, {"_fields": "standard", "_answer_budget": 100}):
+                comparison.call(detail["mcpTool"], {"operation": detail["name"], "params": {**sample(detail), **controls}}, outcome)
+        for name, server in comparison.servers.items():
+            for control in ("_aggregate", "_part", "_include_items") if name in ("typescript", "python") else ():
+                params = {**sample(detail), control: {"n": {"count": True}}}
+                one = outcome(*server.call(detail["mcpTool"], {"operation": detail["name"], "params": params}))
+                if one.get("code") != "VALIDATION_UNKNOWN_PARAM":
+                    comparison.differences.append(f"{name}: {control} is not refused: {short(one, 200)}")
+    upstream.expect("echo")
 
 
 def main():
@@ -247,11 +311,15 @@ def main():
     first = next(iter(servers.values()))
     tools = first.ask("tools/list", {})["result"]["tools"]
     tool = asks_with(first, tools)
-    details = list(of_tools(tools)) if tool is None else described(first, tool, introspect(comparison, tool))
+    # A small project lists only the parameters that every server takes.
+    last = list(servers.values())[-1]
+    details = list(of_tools(tools)) if tool is None else described(last, tool, introspect(comparison, tool))
     details = [detail for detail in details if detail["name"] != "introspect"]
     calls(comparison, details, upstream)
-    if "base_url" in args.document.read_text():
-        behaviours(comparison, details, upstream)
+    text = args.document.read_text()
+    queries(comparison, details, upstream, "base_url" in text)
+    if "base_url" in text:
+        behaviours(comparison, details, upstream, rules=re.search(r"^ +(result|error): ", text, re.MULTILINE))
     for name, server in servers.items():
         if (status := server.close()) != 0:
             comparison.differences.append(f"{name}: exit status {status}")

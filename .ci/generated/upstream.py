@@ -71,6 +71,19 @@ class Upstream:
             return reply(request, 200, bytes(range(256)), {"Content-Type": "application/octet-stream"})
         if kind == "image":
             return reply(request, 200, b"\x89PNG\r\n\x1a\n" + bytes(32), {"Content-Type": "image/png"})
+        if kind in ("audio", "pdf", "untyped"):
+            media_type = {"audio": {"Content-Type": "Audio/MPEG; x=1"}, "pdf": {"Content-Type": "application/pdf"}}.get(kind, {})
+            return reply(request, 200, b"\xff\xfbID3", media_type)
+        if kind == "page":
+            page = b"\n<!-- cached -->\n<!DOCTYPE html>\n<html><head><title>Down</title></head><body>Back soon</body></html>"
+            return reply(request, 200, page, {"Content-Type": detail} if detail else {})
+        if kind == "limited":
+            wait = {} if detail == "no wait" else {"Retry-After": "5000"}
+            reset = {"ms": "1893456000123", "no wait": "1000000000"}.get(detail, "1893456000")
+            limits = {"X-RateLimit-Limit": "60, 60;w=60", "RateLimit-Remaining": "0", "X-Rate-Limit-Reset": reset, **wait}
+            return reply(request, 429, {"message": "slow down"}, limits)
+        if kind == "json":
+            return reply(request, 200, detail.encode(), {"Content-Type": "application/json"})
         if kind == "broken":
             return reply(request, 200, b'{"half": [1, 2', {"Content-Type": "application/json"})
         if kind == "wrongtype":

@@ -1,7 +1,7 @@
 """Tests imports and the gateway with real MCP servers.
 
 Each server is imported and its document is checked. Then all of them are served by one gateway. Every read-only call is made directly and
-through the gateway, and must return the same content.
+through the gateway, and must return the same content. With plain results, the whole result must be the same.
 """
 
 import base64
@@ -285,9 +285,16 @@ def run(folder):
         entries.append(f"  - name: {name}\n    mcp: {{command: {json.dumps(command)}}}\n")
     (folder / "mcpaql.yaml").write_text("adapters:\n" + "".join(entries))
     mcpaql("check", cwd=folder)
-    compared, found = through_the_gateway(folder, known)
+    sizes = {name: [] for name in known}
+    compared, found = through_the_gateway(folder, known, sizes)
     faults += found
+    (folder / "plain").mkdir()
+    (folder / "plain" / "mcpaql.yaml").write_text("mode: discrete\nresults: plain\nadapters:\n" + "".join(entries))
+    plain, different = plain_results(folder, known, sizes)
+    faults += different
     show(rows)
+    show_sizes(sizes)
+    print(f"{plain} calls compared with plain results: {len(different)} different")
     print("Note: a server may list more tools for clients that support elicitation or sampling.")
     print(f"{compared} read-only calls compared, directly and through the gateway: {len(found)} different")
     if faults:
@@ -330,7 +337,7 @@ def look_at(folder, name, command, calls):
     return (name, len(tools), len(operations), sum(before), sum(after), f"{agree}/{agree + disagree}"), faults
 
 
-def through_the_gateway(folder, known):
+def through_the_gateway(folder, known, sizes):
     home = {**os.environ, "HOME": str(folder), "XDG_CACHE_HOME": f"{folder}/cache"}
     gateway = Client([MCPAQL, "serve", "--config", "mcpaql.yaml"], folder, home)
     names = wait_for_tools(gateway, known)
@@ -347,6 +354,7 @@ def through_the_gateway(folder, known):
             params = {snake(key): value for key, value in arguments.items()}
             heard = gateway.call(endpoint, {"operation": operation, "params": params})
             compared += 1
+            sizes[name].append([said.get("result"), heard.get("result")])
             wrong = compare(name, tool, said, heard)
             if wrong:
                 faults.append(f"{name}: {tool}: {wrong}"[:800])
@@ -355,11 +363,42 @@ def through_the_gateway(folder, known):
     return compared, faults
 
 
-def wait_for_tools(gateway, known):
+def plain_results(folder, known, sizes):
+    """Makes the same calls with plain results, which must be equal. Returns their number, and problems."""
+    home = {**os.environ, "HOME": str(folder), "XDG_CACHE_HOME": f"{folder}/plain-cache"}
+    gateway = Client([MCPAQL, "serve", "--config", "plain/mcpaql.yaml"], folder, home)
+    names = wait_for_tools(gateway, known, "")
+    schemas = {tool["name"]: tool["inputSchema"] for tool in gateway.tools()}
+    faults, compared = [], 0
+    for name, (command, calls) in known.items():
+        direct = Client(command, folder)
+        own = {tool["name"]: tool["inputSchema"] for tool in direct.tools()}
+        for (tool, arguments), row in zip(calls, sizes[name]):
+            operation = f"{name}_{snake(tool)}"
+            if operation not in names[name]:
+                faults.append(f"{name}: the gateway has no tool {operation}")
+                continue
+            if schemas[operation] != {**own[tool], "additionalProperties": False}:
+                faults.append(f"{name}: {tool}: the schema {own[tool]} came as {schemas[operation]}"[:800])
+            said, heard = direct.call(tool, arguments), gateway.call(operation, arguments)
+            compared += 1
+            row.append(heard.get("result"))
+            if "error" in said:
+                equal = heard["result"]["isError"]
+            else:
+                equal = STAMPS.sub("", json.dumps(said["result"], sort_keys=True)) == STAMPS.sub("", json.dumps(heard["result"], sort_keys=True))
+            if not equal:
+                faults.append(f"{name}: {tool}: {json.dumps(said)} came as {json.dumps(heard)}"[:1200])
+        direct.close()
+    gateway.close()
+    return compared, faults
+
+
+def wait_for_tools(gateway, known, kind="mcpaql"):
     """Waits until every server has started. Returns the tools of each adapter."""
     for _ in range(600):
         tools = [tool["name"] for tool in gateway.tools()]
-        by_adapter = {name: [tool for tool in tools if tool.startswith(f"{name}_mcpaql")] for name in known}
+        by_adapter = {name: [tool for tool in tools if tool.startswith(f"{name}_{kind}")] for name in known}
         if all(by_adapter.values()):
             return by_adapter
         time.sleep(0.1)
@@ -383,11 +422,28 @@ def snake(name):
     return out
 
 
+def show_sizes(sizes):
+    """Shows what the answers cost: the server's own, with plain results, and in an envelope."""
+    head = ("server", "calls", "own bytes", "plain bytes", "envelope bytes", "own tokens", "plain tokens", "envelope tokens")
+    rows = []
+    for name, answers in sizes.items():
+        # An answer that is an error of the protocol has no result.
+        whole = [row for row in answers if len(row) == 3 and all(row)]
+        shown = [[json.dumps(row[at], separators=(",", ":"), ensure_ascii=False) for row in whole] for at in (0, 2, 1)]
+        counted = [sum(len(text.encode()) for text in texts) for texts in shown] + [sum(tokens(texts)) for texts in shown]
+        rows.append((name, len(whole), *counted))
+    table(head, rows)
+
+
 def show(rows):
     head = ("server", "tools", "operations", "tokens before", "tokens after", "categories that match readOnlyHint")
+    table(head, rows)
+
+
+def table(head, rows):
     rows = [head, *[tuple(map(str, row)) for row in rows]]
-    total = tuple(str(sum(int(row[column]) for row in rows[1:])) for column in range(1, 5))
-    rows.append(("all", *total, ""))
+    sums = [column for column in range(1, len(head)) if all(row[column].isdigit() for row in rows[1:])]
+    rows.append(("all", *[str(sum(int(row[column]) for row in rows[1:])) if column in sums else "" for column in range(1, len(head))]))
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
     for row in rows:
         print("  ".join(cell.ljust(width) if at == 0 else cell.rjust(width) for at, (cell, width) in enumerate(zip(row, widths))))

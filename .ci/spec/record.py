@@ -22,34 +22,45 @@ from tracker import Tracker  # noqa: E402
 CROSS_CUTTING = ["input", "fields", "preset", "filter", "sort", "aggregate", "include_items", "query", "search", "name", "names", "limit", "offset",
                  "page", "page_size", "per_page", "first", "after", "last", "before", "all_pages", "dry_run", "element_type", "if_match", "id"]
 PROBE = "certainly_not_declared"
+# The modes to record, and their names in the evidence; `all` is both of the others.
+MODES = {"semantic": "crude", "single": "single", "all": None}
 
 
 class Recorder:
     """A server, and the evidence about it."""
 
-    def __init__(self, command, version, env, folder):
+    def __init__(self, command, mode, version, env, folder):
+        self.mode = mode
         self.client = Client(command, None, env, folder / "server.log")
         self.tools = {tool["name"] for tool in self.client.ask("tools/list", {})["result"]["tools"]}
-        self.reader = next(name for name in self.tools if name.endswith("_read"))
+        # In single mode, all operations are behind the one tool.
+        self.reader = next((name for name in self.tools if name.endswith("_read")), None) or next(iter(self.tools))
         listed = self.introspect(query="operations")
         self.protocol = listed["data"]["_protocol"]
         self.names = [row["name"] for row in listed["data"]["operations"]]
         self.details = {name: self.introspect(query="operations", name=name)["data"]["operation"] for name in self.names}
         self.errors = []
         self.evidence = {
-            "implementation": f"mcpaql, adapter {self.protocol['adapter']}",
+            "implementation": f"mcpaql, adapter {self.protocol['adapter']}, mode {mode}",
             "version": version,
             "spec_version": self.protocol["version"],
             "endpoint_modes": [],
-            "capabilities": self.protocol["capabilities"],
+            # The runner has another name for batches than the specification's schema.
+            "capabilities": {**self.protocol["capabilities"], "batch_operations": self.protocol["capabilities"]["batch"]},
             "introspection": {"operations_list": listed, "types_list": self.introspect(query="types"), "operation_details": list(self.details.values())},
         }
 
+    def ask(self, tool, arguments):
+        envelope = self.client.call(tool, arguments)[0]
+        # Content blocks beside the envelope are a matter of MCP.
+        envelope.pop("blocks")
+        return envelope
+
     def introspect(self, **params):
-        return self.client.call(self.reader, {"operation": "introspect", "params": params})[0]
+        return self.ask(self.reader, {"operation": "introspect", "params": params})
 
     def call(self, name, params):
-        return self.client.call(self.details[name]["mcpTool"], {"operation": name, "params": params})[0]
+        return self.ask(self.details[name]["mcpTool"], {"operation": name, "params": params})
 
     def fail(self, about, response, *mentions):
         """Records an answer that must be an error."""
@@ -70,7 +81,8 @@ class Recorder:
         found = []
         for candidate in candidates:
             answer = self.call(name, {candidate: {}, PROBE: 1})
-            if candidate not in answer["error"]["details"]["unknown_params"]:
+            # A control with a value of the wrong type is known, too.
+            if candidate not in answer["error"]["details"].get("unknown_params", []):
                 found.append(candidate)
         return found
 
@@ -122,11 +134,18 @@ class Recorder:
             "parameters that are no object": {"operation": "introspect", "params": 5},
             "an unknown operation": {"operation": "get_that_there"},
             "an operation with spaces": {"operation": "look at this"},
-            "an operation of another tool": {"operation": create},
+            **({} if self.mode == "single" else {"an operation of another tool": {"operation": create}}),
+            "a batch that is no list": {"operations": 5},
+            "an empty batch": {"operations": []},
+            "a batch that is too long": {"operations": [{"operation": "introspect"}] * 51},
+            "a batch of texts": {"operations": ["introspect"]},
+            "a reference to a later item": {"operations": [{"operation": "introspect", "params": {"name": {"$result": "1.data"}}}]},
+            "a reference that is no path": {"operations": [{"operation": "introspect", "params": {"name": {"$result": "at home"}}}]},
+            "a dry run of a read": {"operation": "introspect", "params": {"dry_run": True}},
             "a cursor of nothing": {"operation": "introspect", "params": {"after": "at home"}},
             "types with a filter": {"operation": "introspect", "params": {"query": "types", "tag": "at"}},
         }.items():
-            self.fail(about, self.client.call(self.reader, arguments)[0])
+            self.fail(about, self.ask(self.reader, arguments))
 
     def round_trips(self, create, get, update, identifier, fields, change):
         made = self.call(create, fields)["data"]
@@ -139,16 +158,35 @@ class Recorder:
         self.evidence.setdefault("update_preservation_tests", []).append(
             {"name": f"{update} with input", "preserved_fields": kept, "read_response": self.call(get, chosen)})
 
+    def constraint(self, about, name, params, disclosed):
+        """Records that a constraint is enforced, and whether the details of the operation disclose it."""
+        response = self.fail(about, self.call(name, params))
+        documented = disclosed in json.dumps(self.details[name], ensure_ascii=False)
+        self.evidence.setdefault("constraint_tests", []).append({"name": about, "documented": documented, "response": response})
+
+    def batch(self, tool, operations, succeeded):
+        """Records a batch, and checks how many of its items succeeded."""
+        response = self.ask(tool, {"operations": operations})
+        total = len(operations)
+        if response["summary"] != {"total": total, "succeeded": succeeded, "failed": total - succeeded}:
+            raise SystemExit(f"unexpected batch: {json.dumps(response)[:600]}")
+        for item in response["results"]:
+            if item["result"]["success"] is False:
+                self.fail(f"item {item['index']} of a batch", item["result"])
+        self.evidence["batch_example"] = response
+
     def default(self, name, parameter, path, response):
         value = next(param["default"] for param in self.details[name]["parameters"] if param["name"] == parameter)
         test = {"operation": name, "parameter": parameter, "expected_value_path": path, "expected_value": value, "response": response}
         self.evidence["parameter_tests"]["optional_defaults"].append(test)
 
-    def finish(self, path):
-        self.evidence["error_tests"] = self.errors
+    def close(self):
         status = self.client.close()
         if status != 0:
             raise SystemExit(f"the server ended with {status}")
+
+    def write(self, path):
+        self.evidence["error_tests"] = self.errors
         path.write_text(json.dumps(self.evidence, indent=1))
         print(f"  {path.name}: {len(self.names)} operations, {len(self.errors)} errors")
 
@@ -168,6 +206,20 @@ def notebook(recorder):
     recorder.fail("a cursor of another list", recorder.call("list_notes", {"after": "at home"}), "after")
     recorder.fail("a read-only field", recorder.call("update_note", {"id": "x", "input": {"created_at": "2026-01-01T00:00:00Z"}}), "created_at")
     recorder.fail("an identifier inside input", recorder.call("update_note", {"id": "x", "input": {"id": "y"}}))
+    for field in ("id", "created_at", "updated_at", "_etag"):
+        recorder.constraint(f"the read-only field {field}", "update_note", {"id": "x", "input": {field: "2026-01-01T00:00:00Z"}}, field)
+    recorder.constraint("a value outside an enum", "create_task", {"title": "x", "status": "never"}, '"enum"')
+    recorder.constraint("a number over its maximum", "create_task", {"title": "x", "priority": 99}, '"maximum"')
+    create = recorder.details["create_task"]["mcpTool"]
+    recorder.batch(create, [
+        {"operation": "create_task", "params": {"title": "One"}},
+        {"operation": "create_task", "params": {"title": {"$result": "0.data.id"}}},
+        {"operation": "create_task", "params": {}},
+        {"operation": "get_task", "params": {"id": "x"}},
+        {"operation": "create_task", "params": {"title": {"$result": "0.data.titel"}}},
+        {"operation": "create_task", "params": {"title": {"$result": "2.data.title"}}},
+        {"operation": "create_task", "params": {"title": "Three", "dry_run": True}},
+    ], 3)
 
 
 def tracker(recorder):
@@ -184,6 +236,11 @@ def tracker(recorder):
     recorder.fail("a ticket that does not exist", recorder.call("get_ticket", {"ticket_id": "nowhere"}))
     recorder.fail("an identifier inside input", recorder.call("update_ticket", {"ticket_id": "x", "input": {"ticket_id": "y"}}), "ticket_id")
     recorder.fail("an unknown field in input", recorder.call("update_ticket", {"ticket_id": "x", "input": {"titel": "y"}}), "titel", "title")
+    recorder.constraint("a value outside an enum", "create_ticket", {"title": "x", "state": "never"}, '"enum"')
+    recorder.batch(recorder.details["list_tickets"]["mcpTool"], [
+        {"operation": "list_tickets", "params": {"fields": "minimal"}},
+        {"operation": "get_ticket", "params": {"ticket_id": "nowhere"}},
+    ], 1)
     recorder.fail("an execution that does not exist", recorder.call("get_execution", {"execution_id": "exec_nowhere"}))
 
 
@@ -196,24 +253,26 @@ def main():
     api = Tracker()
     version = subprocess.run([*shlex.split(args.server), "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
     args.output.mkdir(parents=True, exist_ok=True)
-    for name, document, record in [("notebook", here.parent.parent / "examples/notebook-adapter.md", notebook), ("tracker", here / "tracker-adapter.md", tracker)]:
-        with tempfile.TemporaryDirectory(prefix="spec-") as folder:
-            folder = Path(folder)
-            env = {**os.environ, "TRACKER_URL": api.url, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "RUST_LOG": "error"}
-            serve = [*shlex.split(args.server), "serve", str(document), "--data", str(folder)]
-            recorder = Recorder(serve, version, env, folder)
-            recorder.parameters()
-            recorder.envelopes()
-            record(recorder)
-            # Both modes are recorded if the single tool answers the same question.
-            modes = {"crude": recorder.protocol["mode"] == "semantic"}
-            single = Client([*serve, "--mode", "single"], None, env, folder / "single.log")
-            (tool,) = [tool["name"] for tool in single.ask("tools/list", {})["result"]["tools"]]
-            listed = single.call(tool, {"operation": "introspect", "params": {"query": "operations"}})[0]
-            modes["single"] = [row["name"] for row in listed["data"]["operations"]] == recorder.names
-            single.close()
-            recorder.evidence["endpoint_modes"] = [mode for mode, works in modes.items() if works]
-            recorder.finish(args.output / f"{name}.json")
+    documents = [("notebook", here.parent.parent / "examples/notebook-adapter.md", notebook), ("tracker", here / "tracker-adapter.md", tracker)]
+    for name, document, record in documents:
+        recorders = []
+        for mode in MODES:
+            with tempfile.TemporaryDirectory(prefix="spec-") as folder:
+                folder = Path(folder)
+                env = {**os.environ, "TRACKER_URL": api.url, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "RUST_LOG": "error"}
+                serve = [*shlex.split(args.server), "serve", str(document), "--data", str(folder), "--mode", mode]
+                recorder = Recorder(serve, mode, version, env, folder)
+                recorder.parameters()
+                recorder.envelopes()
+                record(recorder)
+                recorder.close()
+                recorders.append(recorder)
+        # A mode counts if its server answered the same question with the same operations.
+        names = recorders[0].names
+        modes = [MODES[one.mode] for one in recorders if MODES[one.mode] and one.protocol["mode"] == one.mode and one.names == names]
+        for recorder in recorders:
+            recorder.evidence["endpoint_modes"] = modes
+            recorder.write(args.output / f"{name}-{recorder.mode}.json")
 
 
 if __name__ == "__main__":

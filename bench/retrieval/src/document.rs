@@ -67,7 +67,8 @@ impl Loaded {
 /// `file/tool` as id.
 pub fn read(path: &Path) -> Result<Vec<Loaded>> {
     if !path.is_dir() {
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
         return if is_description(&text) { read_description(text) } else { read_tools(&text, None) };
     }
     let mut files: Vec<_> = std::fs::read_dir(path)?.collect::<Result<Vec<_>, _>>()?;

@@ -1,15 +1,21 @@
 //! Measures how well search finds the operations that answer a question: `mcpaql-retrieval OPERATIONS QUESTIONS.json [--misses]`.
+//! With `--calls`, measures whether a hit is enough to make the call; `--answers` prints every answer as JSON.
+//! With `--plans`, measures the plans of questions that need several operations.
+//! `--single` serves the operations with one tool.
 //! Operations come from an OpenAPI description, a list of MCP tools, or a folder of such lists.
 //!
 //! A question lists the operations that answer it: `solution` has methods and paths, all of which are needed; `any` has operation
 //! ids, one of which is enough. Plain BM25 over name and description is measured in the same run.
 
 mod bm25;
+mod calls;
 mod document;
+mod plans;
 
 use anyhow::{Context, Result, bail};
 use bm25::Bm25;
 use document::Loaded;
+use mcpaql_core::adapter::Mode;
 use mcpaql_core::links::{Links, producers};
 use mcpaql_core::search::{SearchIndex, SearchIndexBuilder};
 use serde_json::Value;
@@ -20,16 +26,29 @@ use std::time::Instant;
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let (description, questions, misses) = match words.as_slice() {
-        [description, questions] => (description, questions, false),
-        [description, questions, option] if option == "--misses" => (description, questions, true),
-        _ => bail!("usage: mcpaql-retrieval OPERATIONS QUESTIONS.json [--misses]"),
+    let (files, options): (Vec<&str>, Vec<&str>) =
+        words.iter().map(String::as_str).partition(|word| !word.starts_with("--"));
+    let [description, questions] = files.as_slice() else {
+        bail!(
+            "usage: mcpaql-retrieval OPERATIONS QUESTIONS.json [--misses] [--calls] [--answers] [--plans] [--single]"
+        );
     };
+    let has = |option: &str| options.contains(&option);
     let operations = document::read(Path::new(description))?;
     let text = std::fs::read_to_string(questions).with_context(|| format!("cannot read {questions}"))?;
     let questions = read_questions(&text, &operations)?;
+    let mode = has("--single").then_some(Mode::Single);
+    if has("--plans") {
+        let catalog = calls::catalog(std::fs::read_to_string(description)?, mode)?;
+        return plans::report(&catalog, &operations, &questions, has("--misses"));
+    }
+    if has("--calls") || has("--answers") {
+        let catalog = calls::catalog(std::fs::read_to_string(description)?, mode)?;
+        calls::report(&catalog, &operations, &questions, has("--misses"), has("--answers"))?;
+        return if has("--answers") { calls::descriptions(&catalog) } else { Ok(()) };
+    }
     let engine = Engine::build(&operations);
-    engine.report(&questions, misses);
+    engine.report(&questions, has("--misses"));
     Ok(())
 }
 
@@ -55,6 +74,8 @@ struct Question {
     gold: Vec<usize>,
     /// Whether all operations are needed.
     all: bool,
+    /// The parameters that the call needs.
+    params: Vec<String>,
 }
 
 fn read_questions(text: &str, operations: &[Loaded]) -> Result<Vec<Question>> {
@@ -76,11 +97,14 @@ fn read_questions(text: &str, operations: &[Loaded]) -> Result<Vec<Question>> {
             for name in names.iter().filter_map(Value::as_str) {
                 let name = nameless(&name.split_whitespace().collect::<Vec<_>>().join(" "));
                 let found = places.get(&name).with_context(|| format!("unknown operation {name}"))?;
-                for place in found.iter().filter(|place| !gold.contains(*place)).copied().collect::<Vec<_>>() {
+                for place in found.iter().filter(|place| !gold.contains(*place)).copied().collect::<Vec<_>>()
+                {
                     gold.push(place);
                 }
             }
-            Ok(Question { text: text.to_owned(), gold, all: needed.is_some() })
+            let params = entry.get("params").and_then(Value::as_array).into_iter().flatten();
+            let params = params.filter_map(Value::as_str).map(str::to_owned).collect();
+            Ok(Question { text: text.to_owned(), gold, all: needed.is_some(), params })
         })
         .collect()
 }
