@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 /// Programs that wait for a file, so that the tests control when they end.
 const WORK: &str = r#"name: work
@@ -412,9 +412,11 @@ async fn a_slow_api_has_the_time_of_the_lifecycle_and_notices_a_cancellation() {
     crypto();
     let go = Arc::new(Notify::new());
     let closed = Arc::new(Notify::new());
-    let (gate, heard) = (Arc::clone(&go), Arc::clone(&closed));
+    let requested = Arc::new(Semaphore::new(0));
+    let (gate, heard, arrived) = (Arc::clone(&go), Arc::clone(&closed), Arc::clone(&requested));
     let upstream = Bare::start(move |mut stream| {
         let (gate, heard) = (Arc::clone(&gate), Arc::clone(&heard));
+        arrived.add_permits(1);
         async move {
             let mut byte = [0];
             tokio::select! {
@@ -444,12 +446,8 @@ async fn a_slow_api_has_the_time_of_the_lifecycle_and_notices_a_cancellation() {
     assert_eq!(ended(&served, &id).await["result"], "cooked");
 
     let id = started(&served, "cook", json!({})).await;
-    in_time(async {
-        while upstream.connections() < 2 {
-            tokio::task::yield_now().await;
-        }
-    })
-    .await;
+    // A connection alone may be cancelled before its request arrives.
+    in_time(requested.acquire_many(2)).await.unwrap().forget();
     ask(&served, "cancel_execution", json!({"execution_id": id}), &Caller::nobody()).await;
     in_time(closed.notified()).await;
     assert_eq!(status(&served, &id).await, "cancelled");
