@@ -158,6 +158,18 @@ struct ItemsPage {
     is_total_known: bool,
 }
 
+/// Operators of other query languages, and what to write here.
+const OTHER_OPERATORS: [(&str, &str); 8] = [
+    ("eq", "in"),
+    ("$eq", "in"),
+    ("equals", "in"),
+    ("ne", "not"),
+    ("neq", "not"),
+    ("$ne", "not"),
+    ("not_equals", "not"),
+    ("nin", "not"),
+];
+
 /// The items of a page are always here.
 const PAGE_ITEMS: &str = "items";
 
@@ -247,6 +259,7 @@ fn query_list(
     if let Some(aggregate) = &controls.aggregate {
         let aggregate = aggregate.clone().with_paths(|path| local_path(path, place, &items));
         warn_unknown_fields("aggregate", aggregate.paths(), &items, &[], warnings);
+        warnings.extend(aggregate.fields_without_numbers(&items).into_iter().map(no_numbers));
         aggregations = Some(Value::Object(aggregate.compute(&items)));
     }
     let mut page = None;
@@ -418,7 +431,13 @@ fn unknown_field(control: &str, path: &FieldPath, known: &[String], operators: &
     let near = path::nearest_paths(path.as_str(), known);
     let operator = path.parts().split_last().and_then(|(last, parent)| {
         let is_field = known.contains(&parent.join("."));
-        suggest::nearest(last, operators.iter().copied()).filter(|_| is_field)
+        let operator = suggest::nearest(last, operators.iter().copied());
+        OTHER_OPERATORS
+            .iter()
+            .find(|(name, _)| name == last)
+            .map(|(_, advice)| *advice)
+            .or(operator)
+            .filter(|_| is_field && !operators.is_empty())
     });
     let mut hint = String::new();
     if let Some(operator) = operator {
@@ -432,6 +451,14 @@ fn unknown_field(control: &str, path: &FieldPath, known: &[String], operators: &
     }
     let message = format!("No item has the field{} of '{control}'.{hint}", quoted_name(path.as_str()));
     Warning::new("FIELD_NOT_FOUND", message).with_detail("param_name", control).with_detail("nearest", near)
+}
+
+fn no_numbers(field: &FieldPath) -> Warning {
+    let name = quoted_name(field.as_str());
+    let message = format!("No item has a number in the field{name} of 'aggregate', so nothing was added up.");
+    Warning::new("NO_NUMBERS", message)
+        .with_detail("param_name", "aggregate")
+        .with_detail("field", field.as_str())
 }
 
 fn nothing_left(checked: usize, examples: Map<String, Value>) -> Warning {

@@ -467,7 +467,7 @@ pub(crate) struct CallCommandArgs {
     /// Fields to print: names or paths, or `minimal`, `standard` or `full`.
     #[arg(long, value_name = "NAME,…")]
     pub(crate) fields: Option<String>,
-    /// Print only matching items: NAME=VALUE, or with `>`, `>=`, `<` or `<=`; repeat for more conditions.
+    /// Print only matching items: NAME=VALUE, or with `!=`, `>`, `>=`, `<` or `<=`; repeat for more conditions.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) filter: Vec<String>,
     /// Sort the items: NAME, or NAME:desc; repeat for more fields.

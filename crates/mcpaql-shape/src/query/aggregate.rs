@@ -102,6 +102,28 @@ impl Aggregations {
         self.0.iter().map(|(label, aggregation)| (label.clone(), aggregation.compute(items))).collect()
     }
 
+    /// Returns the fields of sums and averages that have values in the items, but no numbers.
+    #[must_use]
+    pub fn fields_without_numbers(&self, items: &[Value]) -> Vec<&FieldPath> {
+        let functions = self.0.iter().flat_map(|(_, aggregation)| &aggregation.functions);
+        let mut fields: Vec<&FieldPath> = Vec::new();
+        for function in functions {
+            if let AggregateFunction::Sum(path) | AggregateFunction::Avg(path) = function {
+                let mut values =
+                    items.iter().flat_map(|item| path.values(item)).filter(|value| !value.is_null());
+                let is_text = values.next().is_some_and(|first| {
+                    std::iter::once(first)
+                        .chain(values)
+                        .all(|value| numbers(std::slice::from_ref(value)).is_empty())
+                });
+                if is_text && !fields.contains(&path) {
+                    fields.push(path);
+                }
+            }
+        }
+        fields
+    }
+
     /// The fields that are read.
     pub fn paths(&self) -> impl Iterator<Item = &FieldPath> {
         self.0.iter().flat_map(|(_, aggregation)| {
@@ -148,11 +170,14 @@ impl Aggregation {
                 })
             };
             match name.as_str() {
-                "count" => {
-                    if operand != &Value::Bool(false) {
-                        aggregation.functions.push(AggregateFunction::Count);
+                "count" => match operand {
+                    Value::Bool(true) => aggregation.functions.push(AggregateFunction::Count),
+                    Value::Bool(false) => {}
+                    _ => {
+                        let message = "Function 'count' of 'aggregate' counts items; write true, and select the items with 'filter'.";
+                        return Err(invalid_value("aggregate", message));
                     }
-                }
+                },
                 "group_by" | "groupBy" => aggregation.group_by = Some(path()?),
                 "sum" => aggregation.functions.push(AggregateFunction::Sum(path()?)),
                 "avg" => aggregation.functions.push(AggregateFunction::Avg(path()?)),
@@ -210,6 +235,11 @@ fn group_names(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
         Value::Array(items) => items.iter().flat_map(group_names).collect(),
+        // 1.0 is in the group of 1.
+        Value::Number(number) if number.is_f64() => {
+            let text = number.to_string();
+            vec![text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)]
+        }
         other => vec![other.to_string()],
     }
 }

@@ -1,8 +1,8 @@
 //! The answer budget: reduces an answer step by step until it fits.
 //!
-//! What always holds: the result is valid JSON within the budget, and a warning names every step and how to get the rest. Only
-//! a page by the operation's own cursor keeps all its items: its `endCursor` belongs to the last one. If it is too long even with short
-//! texts, it stays whole, and the warning asks for a smaller page.
+//! What always holds: the result is valid JSON, and a warning names every step and how to get the rest. A budget holds as far as the
+//! warnings leave room for data. The cursor of a page belongs to its last item, so a page that loses items loses its cursor. A
+//! part ends where it was cut.
 
 use super::collection::{ItemsPlace, find_items};
 use super::page::PageWindow;
@@ -74,40 +74,133 @@ fn reduce(
     if fits(&value, budget) {
         return value;
     }
-    if place.is_list && page.is_none() && request.own_names.contains(&"after") {
-        return fit_own_page(value, &place, budget, request, warnings);
+    if request.controls.part.is_some() {
+        return fit_part(value, budget, request, warnings);
     }
-    if place.is_list && request.controls.part.is_none() && request.controls.aggregate.is_none() {
-        warnings.extend(cut_page(&mut value, &place, budget, request, page));
+    if place.is_list && request.controls.aggregate.is_none() {
+        match own_page_size(request).filter(|_| page.is_none()) {
+            Some(size) => {
+                let (short, warning) = shorten(&value, Vec::new(), budget, request, &TEXT_SIZES);
+                if fits(&short, budget) {
+                    warnings.extend(warning);
+                    return short;
+                }
+                warnings.extend(cut_own_page(&mut value, &place, budget, size));
+            }
+            None => warnings.extend(cut_page(&mut value, &place, budget, request, page)),
+        }
         if fits(&value, budget) {
             return value;
         }
     }
-    let (value, warning) = shorten(value, budget, request, &SIZES);
+    let (value, warning) = shorten(&value, Vec::new(), budget, request, &SIZES);
     warnings.extend(warning);
     value
 }
 
-/// Shortens the texts of a page by the operation's own cursor. If that is not enough, the page stays whole.
-fn fit_own_page(
-    value: Value,
-    place: &ItemsPlace,
+/// Returns the operation's own parameter for the size of a page, if it has cursors of its own.
+fn own_page_size(request: &ShapeRequest<'_>) -> Option<&'static str> {
+    let owns = |name: &&str| request.own_names.contains(name);
+    ["first", "limit", "page_size"].into_iter().find(owns).filter(|_| owns(&"after"))
+}
+
+/// Keeps the first items of a page by the operation's own cursor. Its cursor would skip the others, so it is removed.
+fn cut_own_page(value: &mut Value, place: &ItemsPlace, budget: usize, size: &'static str) -> Option<Warning> {
+    let mut items = take_items(value, &place.path)?;
+    let shown = items.len();
+    if let Some(members) = value.as_object_mut() {
+        members.retain(|name, _| !is_page_description(name));
+    }
+    let beside = tokens::answer_tokens(&value.to_string());
+    let count = fitting(&items, budget.saturating_sub(beside)).max(1).min(shown);
+    items.truncate(count);
+    if let Some(list) = at_mut(value, &place.path) {
+        *list = items.into();
+    }
+    let message = format!(
+        "The answer was too long, so it has the first {count} of {shown} items and no cursor. For the others, call again with {size}: {count} and follow the cursors, or select fewer fields."
+    );
+    Some(reduced("page", size.into(), message).with_detail("returned", count).with_detail("total", shown))
+}
+
+fn is_page_description(name: &str) -> bool {
+    matches!(name, "pageInfo" | "pagination")
+}
+
+/// Ends a part where the budget ends, so that the next part starts there. If its first member alone is too long, that one is
+/// shortened.
+fn fit_part(
+    mut value: Value,
     budget: usize,
     request: &ShapeRequest<'_>,
     warnings: &mut Vec<Warning>,
 ) -> Value {
-    let (short, warning) = shorten(value.clone(), budget, request, &TEXT_SIZES);
-    if fits(&short, budget) {
-        warnings.extend(warning);
-        return short;
+    let Some(members) = value.as_object_mut() else { return value };
+    let part = members.shift_remove("part").unwrap_or_default();
+    members.shift_remove("next_offset");
+    let number = |name: &str| members.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+    let (offset, total) = (number("offset").unwrap_or_default(), number("total").unwrap_or_default());
+    let field = members.get("field").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let left = budget.saturating_sub(PAGE_TOKENS);
+    let (requested, count) = match &part {
+        Value::String(text) => (text.chars().count(), fitting_characters(text, left)),
+        Value::Array(items) => (items.len(), fitting(items, left)),
+        Value::Object(map) => (map.len(), fitting_members(map, left)),
+        _ => (1, 1),
+    };
+    let mut part = match part {
+        Value::String(text) => text.chars().take(count.max(1)).collect::<String>().into(),
+        Value::Array(items) => Value::from_iter(items.into_iter().take(count.max(1))),
+        Value::Object(map) => Value::from_iter(map.into_iter().take(count.max(1))),
+        other => other,
+    };
+    if count == 0 {
+        let base = |name: String| match field.as_str() {
+            "" => vec![name],
+            field => vec![field.to_owned(), name],
+        };
+        let first = match &mut part {
+            Value::Array(items) => items.first_mut().map(|item| (base(offset.to_string()), item)),
+            Value::Object(map) => map.iter_mut().next().map(|(name, member)| (base(name.clone()), member)),
+            _ => None,
+        };
+        if let Some((path, member)) = first {
+            let (short, warning) = shorten(member, path, left, request, &SIZES);
+            *member = short;
+            warnings.extend(warning);
+        }
     }
-    let items = place.path.iter().try_fold(&value, |value, name| value.get(name)).and_then(Value::as_array);
-    let count = items.map_or(1, |items| fitting(items, budget).max(1));
-    let message = format!(
-        "The answer is longer than its budget. Ask for a smaller page, such as first: {count}, or select fewer fields."
-    );
-    warnings.push(reduced("none", "first".into(), message));
+    let end = offset.saturating_add(count.max(1));
+    if count.max(1) < requested {
+        let message = format!("The part was too long, so it ends before {end}. Read on with offset: {end}.");
+        warnings.push(reduced("part", request.control("part"), message).with_detail("next_offset", end));
+    }
+    if end < total {
+        members.insert("next_offset".to_owned(), end.into());
+    }
+    members.insert("part".to_owned(), part);
     value
+}
+
+/// Returns the number of first characters of a text that fit in a budget, as JSON.
+fn fitting_characters(text: &str, budget: usize) -> usize {
+    let ends: Vec<usize> = text.char_indices().map(|(start, _)| start).skip(1).chain([text.len()]).collect();
+    let is_within = |end: &usize| {
+        let start = text.get(..*end).unwrap_or_default();
+        tokens::fits(&Value::from(start).to_string(), budget)
+    };
+    ends.partition_point(is_within)
+}
+
+/// Returns the number of first members of an object that fit in a budget.
+fn fitting_members(members: &Map<String, Value>, budget: usize) -> usize {
+    let mut left = budget;
+    let costs = members.iter().map(|(name, value)| {
+        tokens::answer_tokens(&Value::from(name.as_str()).to_string())
+            + tokens::answer_tokens(&value.to_string())
+            + 1
+    });
+    costs.take_while(|cost| left.checked_sub(*cost).inspect(|rest| left = *rest).is_some()).count()
 }
 
 /// Returns the number of first items that fit in a budget.
@@ -182,7 +275,7 @@ fn cut_page(
     let shown = items.len();
     if let (Some(_), Some(members)) = (&page, value.as_object_mut()) {
         // The description of the page, which is now another one.
-        members.retain(|name, _| !matches!(name.as_str(), "pageInfo" | "pagination"));
+        members.retain(|name, _| !is_page_description(name));
     }
     let beside = tokens::answer_tokens(&value.to_string()) + PAGE_TOKENS;
     let count = fitting(&items, budget.saturating_sub(beside)).max(1).min(shown);
@@ -207,9 +300,10 @@ fn cut_page(
     })
 }
 
-/// Shortens the longest texts and lists, step by step, until the answer fits or the sizes end.
+/// Shortens the longest texts and lists, step by step, until the value fits or the sizes end. `path` leads to the value.
 fn shorten(
-    value: Value,
+    value: &Value,
+    mut path: Vec<String>,
     budget: usize,
     request: &ShapeRequest<'_>,
     sizes: &[(usize, usize)],
@@ -217,7 +311,7 @@ fn shorten(
     let mut last = (Value::Null, Vec::new());
     for &(characters, items) in sizes {
         let mut cuts = Cuts { characters, items, named: Vec::new() };
-        let short = cuts.shorten(&value, &mut Vec::new());
+        let short = cuts.shorten(value, &mut path);
         let is_short_enough = fits(&short, budget);
         last = (short, cuts.named);
         if is_short_enough {

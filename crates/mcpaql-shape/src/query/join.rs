@@ -5,6 +5,8 @@
 use super::collection::find_items;
 use super::{at_mut, more, take_items};
 use serde_json::Value;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// The pages of one list.
 #[derive(Debug, Clone)]
@@ -16,6 +18,8 @@ pub struct JoinedPages {
     items: Vec<Value>,
     /// Where the last page starts.
     last_page: usize,
+    /// The hash of each page's items, to notice a page that comes back.
+    seen: HashSet<u64>,
     items_path: Option<String>,
 }
 
@@ -24,7 +28,7 @@ pub struct JoinedPages {
 pub enum AddedPage {
     /// This number of items.
     Items(usize),
-    /// Nothing: it has the same items as the page before.
+    /// Nothing: it has the same items as an earlier page.
     Repeated,
     /// Nothing: it has no list.
     NoList,
@@ -42,7 +46,8 @@ impl JoinedPages {
         }
         let Some(items) = take_items(&mut first, &place.path) else { return Err(first) };
         let items_path = items_path.map(str::to_owned);
-        Ok(JoinedPages { beside: first, place: place.path, items, last_page: 0, items_path })
+        let seen = HashSet::from([hash_of(&items)]);
+        Ok(JoinedPages { beside: first, place: place.path, items, last_page: 0, seen, items_path })
     }
 
     /// Adds the next page.
@@ -50,7 +55,7 @@ impl JoinedPages {
         let place = find_items(&page, self.items_path.as_deref());
         let items = if place.is_list { take_items(&mut page, &place.path) } else { None };
         let Some(items) = items else { return AddedPage::NoList };
-        if !items.is_empty() && self.items.get(self.last_page..) == Some(items.as_slice()) {
+        if !self.seen.insert(hash_of(&items)) && !items.is_empty() {
             return AddedPage::Repeated;
         }
         let count = items.len();
@@ -94,6 +99,12 @@ impl JoinedPages {
     }
 }
 
+fn hash_of(items: &[Value]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    items.hash(&mut hasher);
+    hasher.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +119,10 @@ mod tests {
         assert_eq!(joined.add(json!({"data": [{"id": 2}, {"id": 3}], "next": null})), AddedPage::Items(2));
         assert_eq!((joined.has_more(), joined.last_page_items()), (Some(false), 2));
         assert_eq!(joined.into_data(), json!({"data": [{"id": 1}, {"id": 2}, {"id": 3}], "next": null}));
+        let mut circle = JoinedPages::new(json!([1]), None).unwrap();
+        assert_eq!(circle.add(json!([2])), AddedPage::Items(1));
+        assert_eq!(circle.add(json!([1])), AddedPage::Repeated);
+        assert_eq!(circle.into_data(), json!([1, 2]));
         let mut list = JoinedPages::new(json!([1]), None).unwrap();
         assert_eq!(list.add(json!([])), AddedPage::Items(0));
         assert_eq!(list.has_more(), None);

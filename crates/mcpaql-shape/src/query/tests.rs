@@ -430,28 +430,101 @@ fn an_answer_within_its_budget_is_not_touched() {
 }
 
 #[test]
-fn a_page_by_the_operations_own_cursor_keeps_its_items() {
+fn a_page_by_the_operations_own_cursor_keeps_its_items_or_loses_its_cursor() {
     let page = |text: &str| {
         let items: Vec<Value> = (0..100).map(|id| json!({"id": id, "body": text})).collect();
         json!({"items": items, "pageInfo": {"hasNextPage": true, "endCursor": "own"}})
     };
-    let fitted = |data: Value| {
+    let fitted = |data: Value, budget: usize, own: &[&'static str]| {
         let controls = QueryControls::default();
-        let request = ShapeRequest { own_names: vec!["first", "after"], ..ShapeRequest::new(&controls) };
-        let shaped = fit(ShapedData::from(raw(&data)), 8000, &request);
+        let request = ShapeRequest { own_names: own.to_vec(), ..ShapeRequest::new(&controls) };
+        let shaped = fit(ShapedData::from(raw(&data)), budget, &request);
         (shaped.data.into_value(), shaped.warnings)
     };
-    let (long, warnings) = fitted(page(&"word ".repeat(1000)));
+    let own = ["first", "after"];
+    let (long, warnings) = fitted(page(&"word ".repeat(1000)), 8000, &own);
     assert_eq!(long["items"].as_array().map(Vec::len), Some(100));
     assert_eq!(long["pageInfo"]["endCursor"], "own");
     assert!(tokens::fits(&long.to_string(), 8000));
     assert_eq!(warnings[0].details["step"], "shorten");
 
-    let many = page(&"word ".repeat(49));
-    let many = json!({"items": [many["items"].clone(), many["items"].clone()], "pageInfo": many["pageInfo"]});
-    let (whole, warnings) = fitted(many.clone());
-    assert_eq!(whole, many);
-    assert_eq!(warnings[0].details["step"], "none");
+    for budget in [8000, 3000, 500] {
+        let (cut, warnings) = fitted(page(&"word ".repeat(400)), budget / 2, &own);
+        let kept = cut["items"].as_array().map(Vec::len).unwrap_or_default();
+        assert!((1..100).contains(&kept), "{kept}");
+        assert_eq!(cut.get("pageInfo"), None);
+        assert!(tokens::fits(&cut.to_string(), budget / 2), "{budget}");
+        assert_eq!(
+            (&warnings[0].details["step"], &warnings[0].details["control"]),
+            (&json!("page"), &json!("first"))
+        );
+        assert_eq!(
+            (&warnings[0].details["returned"], &warnings[0].details["total"]),
+            (&json!(kept), &json!(100))
+        );
+    }
+    // Without a size of its own, the page is cut by the control.
+    let list: Vec<Value> = (0..500).map(|id| json!({"id": id, "body": "word ".repeat(700)})).collect();
+    let (cut, warnings) = fitted(list.into(), 8000, &["after"]);
+    assert!(tokens::fits(&cut.to_string(), 8000));
+    assert!(cut["pageInfo"]["endCursor"].is_string());
+    assert_eq!(warnings[0].details["control"], "_after");
+}
+
+/// Follows the parts of a value to its end, within a budget for each.
+fn read_in_parts(data: &Value, field: &str, budget: usize) -> Vec<Value> {
+    let mut parts = Vec::new();
+    let mut offset = json!(0);
+    loop {
+        let controls = controls(json!({"part": {"field": field, "offset": offset}}));
+        let request = ShapeRequest::new(&controls);
+        let fitted = fit(shape(raw(data), &request).unwrap(), budget, &request);
+        let part = fitted.data.into_value();
+        assert!(tokens::fits(&part.to_string(), budget), "{part}");
+        parts.push(part["part"].clone());
+        match part.get("next_offset") {
+            Some(next) => {
+                assert!(next.as_u64() > offset.as_u64(), "{next}");
+                offset = next.clone();
+            }
+            None => return parts,
+        }
+    }
+}
+
+#[test]
+fn the_parts_of_a_value_are_the_whole_value_in_every_budget() {
+    let text: String = (0..900).map(|number| format!("{number} \"\\\u{1}ä ")).collect();
+    let rows: Vec<Value> = (0..300).map(|row| json!({"row": row, "text": "some words of a text"})).collect();
+    let members: Map<String, Value> = (0..250).map(|name| (format!("f{name}"), json!([name, "x"]))).collect();
+    let data = json!([{"id": 1, "text": text, "rows": rows, "members": members}]);
+    for budget in [3000, 600] {
+        let texts = read_in_parts(&data, "items.0.text", budget);
+        let joined: String = texts.iter().filter_map(Value::as_str).collect();
+        assert_eq!(joined, text);
+        let lists = read_in_parts(&data, "items.0.rows", budget);
+        assert_eq!(lists.iter().filter_map(Value::as_array).flatten().cloned().collect::<Vec<_>>(), rows);
+        let objects = read_in_parts(&data, "items.0.members", budget);
+        let read: Map<String, Value> = objects
+            .iter()
+            .filter_map(Value::as_object)
+            .flatten()
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
+        assert_eq!(read, members);
+    }
+}
+
+#[test]
+fn one_long_item_of_a_part_is_shortened_and_names_its_own_part() {
+    let data = json!({"rows": [{"text": "short"}, {"text": "word ".repeat(20_000)}]});
+    let controls = controls(json!({"part": {"field": "rows", "offset": 1}}));
+    let request = ShapeRequest::new(&controls);
+    let fitted = fit(shape(raw(&data), &request).unwrap(), 2000, &request);
+    assert_eq!(fitted.warnings[0].details["shortened"][0]["field"], "rows.1.text");
+    let part = fitted.data.into_value();
+    assert_eq!((&part["total"], part.get("next_offset")), (&json!(2), None));
+    assert!(tokens::fits(&part.to_string(), 2000));
 }
 
 /// Shapes JSON text, and returns the text of the result and the codes of its warnings.

@@ -102,7 +102,14 @@ fn controls(args: &args::CallCommandArgs, catalog: &Catalog) -> Result<Map<Strin
         match (filter.get_mut(&name), condition) {
             // Two conditions on the same field, such as a range.
             (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
-            (_, condition) => {
+            (Some(_), _) => {
+                let problem = format!("--filter has two conditions for '{name}' that do not go together");
+                return Err(error_with_hint(
+                    problem,
+                    format!("for any of several values, write --filter '{name}=[\"a\",\"b\"]'"),
+                ));
+            }
+            (None, condition) => {
                 filter.insert(name, condition);
             }
         }
@@ -144,7 +151,7 @@ fn sort_key(text: &str) -> Value {
 
 /// Parses a condition, such as `state=open` or `size>=5`.
 fn parse_condition(text: &str) -> Result<(String, Value)> {
-    let operators = [(">=", "gte"), ("<=", "lte"), ("=", ""), (">", "gt"), ("<", "lt")];
+    let operators = [(">=", "gte"), ("<=", "lte"), ("!=", "not"), ("=", ""), (">", "gt"), ("<", "lt")];
     let found = operators.iter().filter_map(|(sign, name)| Some((text.find(sign)?, *sign, *name)));
     // The first sign counts; of two signs in one place, the longer one.
     let first = found.min_by_key(|(position, sign, _)| (*position, std::cmp::Reverse(sign.len())));
@@ -389,6 +396,20 @@ mod tests {
         for schema in [Some(json!({"type": ["string", "integer"]})), Some(json!({})), None] {
             assert!(check_number("n", "1e400", schema.as_ref()).is_ok());
         }
+    }
+
+    #[test]
+    fn conditions_have_a_field_a_sign_and_a_value() {
+        for (text, field, condition) in [
+            ("state=open", "state", json!("open")),
+            ("id!=3", "id", json!({"not": 3})),
+            ("size>=5", "size", json!({"gte": 5})),
+            ("a = 1", "a", json!(" 1")),
+            (r#"state=["open","new"]"#, "state", json!(["open", "new"])),
+        ] {
+            assert_eq!(parse_condition(text).unwrap(), (field.to_owned(), condition), "{text}");
+        }
+        assert!(parse_condition("state").is_err() && parse_condition("=1").is_err());
     }
 
     #[test]

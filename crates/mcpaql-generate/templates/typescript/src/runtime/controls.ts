@@ -749,24 +749,39 @@ function reduce({ value: whole, page }: Shaped, budget: number, step: Step): unk
     const message = `${cuts.length} value(s) were shortened: ${fields.join(", ")}. ${advice}`;
     if (cuts.length > 0) reduced("shorten", "answer_budget", message, { shortened: cuts.slice(0, 5) });
   };
-  if (place.isList && page === undefined && meant(operation, "after") !== undefined) {
-    // The cursor of the operation itself belongs to the last item, so all items stay.
+  const size = page === undefined && place.isList ? ownPageSize(operation) : undefined;
+  if (size !== undefined) {
+    // The cursor of the operation itself belongs to the last item: all items stay, or the cursor goes.
     const short = shortened(value, room, TEXT_SIZES);
     if (fits(stringify(short.value), room)) {
       tell(short.cuts);
       return short.value;
     }
-    const count = Math.max(1, fitting(place.path.reduce(own, value) as unknown[], room));
-    reduced("none", "first", `ask for a smaller page, such as first: ${count}, or select fewer fields.`);
-    return value;
-  }
-  if (place.isList) {
-    value = cutPage(value, place, room, page, step, reduced);
-    if (fits(stringify(value), room)) return value;
-  }
+    const rest = withoutDescription(value);
+    const items = place.path.reduce(own, value) as unknown[];
+    const beside = tokens(stringify(replaced(rest, place.path, [])));
+    const [count, total] = [Math.min(Math.max(1, fitting(items, Math.max(0, room - beside))), items.length), items.length];
+    const told = `The answer was too long, so it has the first ${count} of ${total} items and no cursor.`;
+    const next = `For the others, call again with ${size}: ${count} and follow the cursors, or select fewer fields.`;
+    warnings.push(note("ANSWER_REDUCED", `${told} ${next}`, { step: "page", control: size, returned: count, total }));
+    value = replaced(rest, place.path, items.slice(0, count));
+  } else if (place.isList) value = cutPage(value, place, room, page, step, reduced);
+  if (fits(stringify(value), room)) return value;
   const { value: short, cuts } = shortened(value, room, SIZES);
   tell(cuts);
   return short;
+}
+
+/** The operation's own parameter for the size of a page, if it has cursors of its own. */
+function ownPageSize(operation: Step["operation"]): string | undefined {
+  if (meant(operation, "after") === undefined) return undefined;
+  return ["first", "limit", "page_size"].find((name) => meant(operation, name) !== undefined);
+}
+
+/** An answer without the members that describe a page. */
+function withoutDescription(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !["pageInfo", "pagination"].includes(name)));
 }
 
 type Reduced = (name: string, control: string, message: string, details?: JsonObject) => void;
@@ -775,9 +790,7 @@ type Reduced = (name: string, control: string, message: string, details?: JsonOb
 function cutPage(value: unknown, { path }: Place, room: number, page: Page | undefined, step: Step, reduced: Reduced) {
   const { operation, sign } = step;
   const items = path.reduce(own, value) as unknown[];
-  const isDescription = (name: string): boolean => page !== undefined && ["pageInfo", "pagination"].includes(name);
-  const others = isObject(value) ? Object.entries(value).filter(([name]) => !isDescription(name)) : [];
-  const rest = isObject(value) ? Object.fromEntries(others) : value;
+  const rest = page === undefined ? value : withoutDescription(value);
   const beside = tokens(stringify(replaced(rest, path, []))) + PAGE_TOKENS;
   const shown = items.length;
   const count = Math.min(Math.max(1, fitting(items, Math.max(0, room - beside))), shown);

@@ -755,6 +755,7 @@ def _query(data: Any, controls: Controls, step: _Step) -> tuple[Any, Page | None
 
 # The longest texts (in characters) and lists (in items) of a shortened answer, from long to short.
 _SIZES = [(8000, 200), (4000, 100), (2000, 60), (1000, 40), (500, 20), (250, 10), (120, 5), (60, 3), (20, 1), (0, 0)]
+_PAGE_NAMES = ("pageInfo", "pagination")  # members that describe a page
 _TEXT_SIZES = [(size, 2**53) for size in (4000, 2000, 1000, 500, 250)]
 _Cut: TypeAlias = dict[str, Any]  # a value that was shortened
 
@@ -791,20 +792,20 @@ def _reduce(value: Any, page: Page | None, budget: int, step: _Step) -> Any:
             reduced("standard", "fields", f"{told} {step.name('fields')}: full.")
     if _fits(json_text(value), room):
         return value
-    if is_list and page is None and step.accepts("after"):
-        # The cursor of the operation itself belongs to the last item, so all items stay.
+    sizes = (name for name in ("first", "limit", "page_size") if step.accepts(name))
+    own = next(sizes, None) if is_list and page is None and step.accepts("after") else None
+    if own:
+        # The cursor of the operation itself belongs to the last item: all items stay, or the cursor goes.
         short, cuts = shortened(_TEXT_SIZES)
         if _fits(json_text(short), room):
             tell(cuts)
             return short
-        count = max(1, _fitting(_at(value, place), room))
-        reduced("none", "first", f"ask for a smaller page, such as first: {count}, or select fewer fields.")
-        return value
-    if is_list:
+        value = _cut_own_page(value, place, room, own, notes)
+    elif is_list:
         # The first items that fit, as a page with a cursor.
         items, rest = _at(value, place), value
         if page:
-            rest = {name: one for name, one in value.items() if name not in ("pageInfo", "pagination")}
+            rest = {name: one for name, one in value.items() if name not in _PAGE_NAMES}
         beside = tokens(json_text(_replaced(rest, place, []))) + _PAGE_TOKENS
         count = min(max(1, _fitting(items, max(0, room - beside))), len(items))
         more = _has_more(rest, len(items), step.rules)
@@ -816,11 +817,24 @@ def _reduce(value: Any, page: Page | None, budget: int, step: _Step) -> Any:
             told = f"{told} {step.name('first')}: {count} and {after}, or select fewer fields."
             reduced("page", "after", told, returned=count, total=len(items))
         value = _paged(rest, place, items[:count], _description(page, step.sign))
-        if _fits(json_text(value), room):
-            return value
+    if _fits(json_text(value), room):
+        return value
     short, cuts = shortened(_SIZES)
     tell(cuts)
     return short
+
+
+def _cut_own_page(value: Any, place: Path, room: int, size: str, notes: list[Note]) -> Any:
+    """Keeps the first items of a page by the operation's own cursor. Its cursor would skip the others, so it goes."""
+    items, rest = _at(value, place), value
+    if isinstance(value, dict):
+        rest = {name: one for name, one in value.items() if name not in _PAGE_NAMES}
+    beside = tokens(json_text(_replaced(rest, place, [])))
+    count = min(max(1, _fitting(items, max(0, room - beside))), len(items))
+    told = f"The answer was too long, so it has the first {count} of {len(items)} items and no cursor."
+    told = f"{told} For the others, call again with {size}: {count} and follow the cursors, or select fewer fields."
+    notes.append(_note("ANSWER_REDUCED", told, step="page", control=size, returned=count, total=len(items)))
+    return _replaced(rest, place, items[:count])
 
 
 def _fitting(items: list[Any], room: int) -> int:
