@@ -24,9 +24,11 @@
 //! continue without an answer.
 
 mod entry;
+mod name;
 mod session;
 
 pub use entry::EntryPoint;
+pub use name::CallerName;
 pub use session::{Session, SessionEnd, SessionWork};
 
 use crate::protocol::{LOG_MESSAGE, LogFilter};
@@ -164,6 +166,7 @@ pub struct Caller {
     session: Option<Session>,
     started: Arc<OnceLock<String>>,
     input: Option<Arc<ClientInput>>,
+    name: Option<CallerName>,
     #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only requests over HTTP have headers"))]
     headers: Option<Arc<HeaderMap>>,
 }
@@ -226,6 +229,19 @@ impl Caller {
     #[cfg(all(test, feature = "http"))]
     pub(crate) fn with_headers(headers: HeaderMap) -> Caller {
         Caller { headers: Some(Arc::new(headers)), ..Caller::default() }
+    }
+
+    /// Returns this caller with the name of the token that it sent.
+    #[must_use]
+    pub fn named(self, name: CallerName) -> Caller {
+        Caller { name: Some(name), ..self }
+    }
+
+    /// Returns the name of the token that the caller sent; `None` for callers without a token, for tokens without a name,
+    /// and for transports other than HTTP.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_ref().map(CallerName::as_str)
     }
 
     /// Returns the session of the call; `None` if the call is in no session that can end.

@@ -86,6 +86,7 @@ where
     // One client's calls: waking another thread costs more than most of them.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(async {
+        serve::survive_full_files()?;
         let shutdown = CancellationToken::new();
         tokio::spawn(stop_after(shutdown.clone(), stop_signal()?));
         serve_stdio(open, shutdown).await

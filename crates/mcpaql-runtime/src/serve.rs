@@ -22,6 +22,9 @@
 //! # }
 //! ```
 //!
+//! Signals that would end the process because a file is too large are the program's business: see
+//! [`survive_full_files`].
+//!
 //! All stop in the same way: no new requests are accepted, running calls may finish within the grace period, and the
 //! rest is dropped.
 
@@ -37,7 +40,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "http")]
-pub use http::{HttpOptions, serve_http};
+pub use http::{
+    AccessToken, HttpLimits, HttpOptions, MIN_TOKEN_BYTES, TlsError, TlsFiles, TokenProblem, serve_http,
+};
 
 /// Why a server could not start or continue.
 #[non_exhaustive]
@@ -60,6 +65,19 @@ pub enum ServeError {
     /// An entry of the allowed origins is not an origin.
     #[error("'{0}' is not an origin: write it as https://app.example.com or http://host:port")]
     Origin(String),
+    /// A token cannot be used.
+    #[cfg(feature = "http")]
+    #[error("the token{} {problem}", name.as_ref().map(|name| format!(" '{name}'")).unwrap_or_default())]
+    Token {
+        /// The name of the token.
+        name: Option<String>,
+        /// Why it cannot be used.
+        problem: TokenProblem,
+    },
+    /// The certificate for TLS cannot be used.
+    #[cfg(feature = "http")]
+    #[error("{0}")]
+    Tls(TlsError),
     /// The client did not start with a valid MCP handshake.
     #[error("the client did not start with an MCP handshake")]
     Handshake,
@@ -78,6 +96,22 @@ impl From<StreamError> for ServeError {
             StreamError::Interrupted => ServeError::Interrupted,
         }
     }
+}
+
+/// Keeps the process alive when a file reaches the limit of the system (`ulimit -f`). Writing then fails with an error, and the
+/// call that writes is answered with it. Must be called in a Tokio runtime.
+///
+/// # Errors
+/// When the signal cannot be handled.
+pub fn survive_full_files() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        // The handler stays for the rest of the process.
+        signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
+    }
+    #[cfg(not(unix))]
+    Ok(())
 }
 
 /// Serves the client on standard input and output until its input ends or `shutdown` is cancelled. After the end of

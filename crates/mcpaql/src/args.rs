@@ -12,7 +12,7 @@ pub(crate) use doctor::DoctorArgs;
 pub(crate) use generate::{GenerateArgs, OutputFormat, parse_language, parse_mode};
 pub(crate) use init::{InitArgs, InitKind};
 pub(crate) use install::InstallArgs;
-pub(crate) use serve::ServeArgs;
+pub(crate) use serve::{ServeArgs, TokenVariable};
 
 use crate::file::absolute_path;
 use crate::output::{LogFormat, error_with_hint};

@@ -97,7 +97,11 @@ pub(super) fn caller(
         conversation::session_id_of(&context.extensions).filter(|_| can_ask).map(str::to_owned);
     let client =
         McpClient { peer: context.peer.clone(), mailbox, abilities, log_filter_source, conversation };
-    Caller::for_client(Arc::new(client), headers, session)
+    let (caller, progress) = Caller::for_client(Arc::new(client), headers, session);
+    match conversation::name_of(&context.extensions) {
+        Some(name) => (caller.named(name), progress),
+        None => (caller, progress),
+    }
 }
 
 /// What the client sends with a request, for servers that ask it in the same way.

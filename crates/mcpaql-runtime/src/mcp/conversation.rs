@@ -11,7 +11,7 @@ use super::handler::McpServer;
 use super::questions::{self, Questions};
 use super::subscriptions;
 use super::{MAX_REQUEST_BYTES, malformed};
-use crate::caller::AskError;
+use crate::caller::{AskError, CallerName};
 use crate::service::Service;
 use axum::Json;
 use axum::body::{Body, to_bytes};
@@ -99,6 +99,11 @@ impl Drop for CancellableCall {
 /// Returns whether a request arrived over HTTP.
 pub(super) fn is_http(request: &Extensions) -> bool {
     request.get::<Parts>().is_some()
+}
+
+/// Returns the name of the token of a request.
+pub(super) fn name_of(request: &Extensions) -> Option<CallerName> {
+    request.get::<Parts>()?.extensions.get().cloned()
 }
 
 /// Returns the headers of a request.
@@ -238,6 +243,9 @@ async fn handle_post<S: Service>(server: Option<McpServer<S>>, request: Request,
     };
     let is_json =
         parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if let Some(scan) = malformed::too_many_values(&body).filter(|_| is_json) {
+        return (StatusCode::PAYLOAD_TOO_LARGE, Json(malformed::too_many(scan.id()))).into_response();
+    }
     let message: ClientMessage = match &server {
         Some(_) => serde_json::from_slice(&body).unwrap_or_default(),
         None => ClientMessage::default(),

@@ -3,18 +3,31 @@
 //!
 //! Without this, the library would give running handlers a few seconds after the end of input and then drop their
 //! answers.
+//!
+//! It also protects the server from its client:
+//! - A client that does not read its answers, or that has too many running requests, is not read until there is room. So it
+//!   costs a bounded amount of memory.
+//! - Each request gets exactly one answer: a request with the id of a running one is refused, with an error without an id.
+//! - A handshake that cannot be read is answered, and the client may try again.
 
 use super::ServerLimits;
 use super::handler::McpServer;
 use super::lines::LineTransport;
+use super::malformed;
 use crate::caller::Session;
 use crate::service::Service;
-use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId, ServerJsonRpcMessage};
+use rmcp::ErrorData;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta as _, JsonRpcRequest, ProtocolVersion,
+    RequestId, ServerJsonRpcMessage, ServerNotification,
+};
 use rmcp::service::{
     RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage, serve_server_with_ct,
 };
 use rmcp::transport::Transport;
-use std::collections::HashSet;
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
@@ -32,101 +45,280 @@ pub enum StreamError {
     Interrupted,
 }
 
-type PendingRequests = watch::Sender<HashSet<RequestId>>;
+/// Maximum number of requests of one client that run at the same time. Further ones are not read until one is answered.
+const MAX_RUNNING: usize = 1024;
+/// Maximum total length of the lines of these requests.
+const MAX_RUNNING_BYTES: usize = 32 * 1024 * 1024;
+/// While more bytes wait to be written, nothing is read: the client does not read its answers.
+const MAX_UNSENT_BYTES: usize = 4 * 1024 * 1024;
+/// Maximum number of `subscriptions/listen` requests of one client.
+const MAX_LISTENING: usize = 64;
+/// How many ids of cancelled requests are remembered. They are never answered, so an answer with such an id would be wrong.
+const MAX_CANCELLED: usize = 1024;
 
-struct DrainingTransport<T> {
-    inner: T,
-    /// Requests that were read but not answered. `subscriptions/listen` is not included; it ends with the server.
-    pending: Arc<PendingRequests>,
+const INVALID_INITIALIZE: &str = "The params of initialize do not match the protocol: send protocolVersion as text, capabilities as an object, and \
+     clientInfo with name and version. Then send initialize again.";
+const TOO_MANY_REQUESTS: &str =
+    "Too many requests of this connection are running. Wait for answers, then send the request again.";
+const TOO_MANY_STREAMS: &str =
+    "Too many streams of this connection are open. Cancel one, then send the request again.";
+
+/// The requests of a client that have no answer yet.
+#[derive(Default)]
+struct Unanswered {
+    /// The lengths of their lines.
+    running: HashMap<RequestId, usize>,
+    running_bytes: usize,
+    /// Requests that end with the server, so nothing waits for their answers.
+    listening: HashSet<RequestId>,
+    cancelled: VecDeque<RequestId>,
+    /// Answers that are being written.
+    sending: usize,
+    /// Our own requests that the client has not answered.
+    questions: HashSet<RequestId>,
+}
+
+impl Unanswered {
+    fn has(&self, id: &RequestId) -> bool {
+        self.running.contains_key(id) || self.listening.contains(id) || self.cancelled.contains(id)
+    }
+
+    fn remove(&mut self, id: &RequestId) -> bool {
+        let bytes = self.running.remove(id);
+        self.running_bytes = self.running_bytes.saturating_sub(bytes.unwrap_or_default());
+        self.listening.remove(id) || bytes.is_some()
+    }
+
+    fn cancel(&mut self, id: &RequestId) {
+        if self.remove(id) {
+            if self.cancelled.len() >= MAX_CANCELLED {
+                self.cancelled.pop_front();
+            }
+            self.cancelled.push_back(id.clone());
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.running.len() >= MAX_RUNNING || self.running_bytes >= MAX_RUNNING_BYTES
+    }
+
+    fn is_answered(&self) -> bool {
+        self.running.is_empty() && self.sending == 0
+    }
+}
+
+/// An answer that is being written.
+struct SendingAnswer(Arc<watch::Sender<Unanswered>>);
+
+impl Drop for SendingAnswer {
+    fn drop(&mut self) {
+        self.0.send_modify(|unanswered| unanswered.sending = unanswered.sending.saturating_sub(1));
+    }
+}
+
+/// What happens with a message of the client.
+enum MessageVerdict {
+    Accepted,
+    /// It has no meaning now.
+    Dropped,
+    Refused(Value),
+}
+
+struct DrainingTransport<R, W> {
+    inner: LineTransport<R, W>,
+    unanswered: Arc<watch::Sender<Unanswered>>,
     shutdown: CancellationToken,
     /// Ends subscriptions and change notifications, which would otherwise delay the end.
     closing: CancellationToken,
     /// Cancelled when writing to the client fails.
     lost: CancellationToken,
-    has_request: bool,
+    /// Whether a request has started the session. Before that, the protocol library accepts only requests.
+    is_established: bool,
+    is_initialized: bool,
     ended: bool,
 }
 
-impl<T> DrainingTransport<T> {
-    fn track(&mut self, message: &ClientJsonRpcMessage) {
+impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> DrainingTransport<R, W> {
+    fn admit(&mut self, message: &ClientJsonRpcMessage) -> MessageVerdict {
         match message {
-            ClientJsonRpcMessage::Request(request) => {
-                self.has_request = true;
-                if !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) {
-                    self.pending.send_modify(|ids| {
-                        ids.insert(request.id.clone());
-                    });
+            ClientJsonRpcMessage::Request(request) => self.admit_request(request),
+            _ if !self.is_established => MessageVerdict::Dropped,
+            ClientJsonRpcMessage::Notification(notification) => match &notification.notification {
+                // A cancelled request is never answered.
+                ClientNotification::CancelledNotification(cancelled) => {
+                    if let Some(id) = &cancelled.params.request_id {
+                        self.unanswered.send_modify(|unanswered| unanswered.cancel(id));
+                    }
+                    MessageVerdict::Accepted
                 }
-            }
-            // A cancelled request is never answered.
-            ClientJsonRpcMessage::Notification(notification) => {
-                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
-                    && let Some(id) = &cancelled.params.request_id
+                // Each one would start another stream of changes.
+                ClientNotification::InitializedNotification(_)
+                    if std::mem::replace(&mut self.is_initialized, true) =>
                 {
-                    self.pending.send_modify(|ids| {
-                        ids.remove(id);
-                    });
+                    MessageVerdict::Dropped
                 }
+                _ => MessageVerdict::Accepted,
+            },
+            ClientJsonRpcMessage::Response(response) => self.end_question(Some(&response.id)),
+            ClientJsonRpcMessage::Error(error) => self.end_question(error.id.as_ref()),
+        }
+    }
+
+    fn end_question(&self, id: Option<&RequestId>) -> MessageVerdict {
+        if let Some(id) = id {
+            self.unanswered.send_modify(|unanswered| {
+                unanswered.questions.remove(id);
+            });
+        }
+        MessageVerdict::Accepted
+    }
+
+    fn admit_request(&mut self, request: &JsonRpcRequest<ClientRequest>) -> MessageVerdict {
+        let id = &request.id;
+        let error =
+            |error| MessageVerdict::Refused(json!(ServerJsonRpcMessage::error(error, Some(id.clone()))));
+        if self.unanswered.borrow().has(id) {
+            return MessageVerdict::Refused(malformed::id_in_use(id));
+        }
+        if !self.is_established {
+            // The library would ask for the metadata of a later revision.
+            if matches!(&request.request, ClientRequest::CustomRequest(custom) if custom.method == "initialize")
+            {
+                return error(ErrorData::invalid_params(INVALID_INITIALIZE, None));
             }
-            _ => {}
+            self.is_established = establishes(&request.request);
+        }
+        let is_listening = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
+        let (listening, is_full) = {
+            let unanswered = self.unanswered.borrow();
+            (unanswered.listening.len(), unanswered.is_full())
+        };
+        if is_listening && listening >= MAX_LISTENING {
+            return error(ErrorData::invalid_request(TOO_MANY_STREAMS, None));
+        }
+        if is_full {
+            return error(ErrorData::invalid_request(TOO_MANY_REQUESTS, None));
+        }
+        let bytes = self.inner.line_bytes();
+        self.unanswered.send_modify(|unanswered| {
+            if is_listening {
+                unanswered.listening.insert(id.clone());
+            } else {
+                unanswered.running.insert(id.clone(), bytes);
+                unanswered.running_bytes = unanswered.running_bytes.saturating_add(bytes);
+            }
+        });
+        MessageVerdict::Accepted
+    }
+
+    async fn next_message(&mut self) -> Option<ClientJsonRpcMessage> {
+        self.wait_for_room().await;
+        self.inner.receive().await
+    }
+
+    /// Waits until the client has read enough of its answers, and until there is room for another request. If a call waits for
+    /// an answer of the client, its answer must be read, so further requests are refused instead.
+    async fn wait_for_room(&mut self) {
+        let mut unsent = self.inner.unsent();
+        let mut unanswered = self.unanswered.subscribe();
+        // The senders live as long as `self`.
+        let _ = unsent.wait_for(|bytes| *bytes <= MAX_UNSENT_BYTES).await;
+        let _ = unanswered.wait_for(|known| !known.is_full() || !known.questions.is_empty()).await;
+    }
+}
+
+/// Returns whether the protocol library starts a session with this request. A `ping` and a `server/discover` do not, and neither
+/// does a request that it refuses because of its metadata.
+fn establishes(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        request => {
+            let meta = request.get_meta();
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                && meta
+                    .protocol_version()
+                    .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
         }
     }
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for DrainingTransport<T> {
-    type Error = T::Error;
+impl<R, W> Transport<RoleServer> for DrainingTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
 
     fn send(
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
-    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let answered = match &item {
-            ServerJsonRpcMessage::Response(response) => Some(response.id.clone()),
-            ServerJsonRpcMessage::Error(error) => error.id.clone(),
-            _ => None,
-        };
-        let (pending, lost) = (self.pending.clone(), self.lost.clone());
-        let sending = self.inner.send(item);
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        // The id is free again before the client can read the answer.
+        self.unanswered.send_modify(|unanswered| match &item {
+            ServerJsonRpcMessage::Response(response) => {
+                unanswered.sending += 1;
+                unanswered.remove(&response.id);
+            }
+            ServerJsonRpcMessage::Error(error) => {
+                unanswered.sending += 1;
+                if let Some(id) = &error.id {
+                    unanswered.remove(id);
+                }
+            }
+            ServerJsonRpcMessage::Request(question) => {
+                unanswered.questions.insert(question.id.clone());
+            }
+            ServerJsonRpcMessage::Notification(notification) => {
+                if let ServerNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    unanswered.questions.remove(id);
+                }
+            }
+        });
+        let is_answer = matches!(&item, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_));
+        let sending_answer = is_answer.then(|| SendingAnswer(Arc::clone(&self.unanswered)));
+        let lost = self.lost.clone();
+        let sending = self.inner.send_line(&item);
         async move {
             let sent = sending.await;
             if sent.is_err() {
                 lost.cancel();
             }
-            if let Some(id) = answered {
-                pending.send_modify(|ids| {
-                    ids.remove(&id);
-                });
-            }
+            drop(sending_answer);
             sent
         }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         while !self.ended {
+            let shutdown = self.shutdown.clone();
             let message = tokio::select! {
                 biased;
-                () = self.shutdown.cancelled() => None,
-                message = self.inner.receive() => message,
+                () = shutdown.cancelled() => None,
+                message = self.next_message() => message,
             };
             let Some(message) = message else {
                 self.ended = true;
                 break;
             };
-            self.track(&message);
-            // A notification before the first request would end the session; it has no meaning yet, so it is dropped.
-            if self.has_request {
-                return Some(message);
+            match self.admit(&message) {
+                MessageVerdict::Accepted => return Some(message),
+                MessageVerdict::Dropped => {}
+                MessageVerdict::Refused(answer) => self.inner.answer(&answer),
             }
         }
         self.closing.cancel();
-        let mut pending = self.pending.subscribe();
+        let mut unanswered = self.unanswered.subscribe();
         // The sender lives as long as `self`, so only the answers end this wait.
-        let _ = pending.wait_for(HashSet::is_empty).await;
+        let _ = unanswered.wait_for(Unanswered::is_answered).await;
         None
     }
 
-    async fn close(&mut self) -> Result<(), Self::Error> {
-        self.inner.close().await
+    async fn close(&mut self) -> io::Result<()> {
+        self.inner.close().await;
+        Ok(())
     }
 }
 
@@ -144,11 +336,12 @@ pub(crate) async fn serve<S: Service, L: Future<Output = ()>>(
     let client_gone = client_gone(closing.clone());
     let transport = DrainingTransport {
         inner: LineTransport::new(reader, writer),
-        pending: Arc::new(watch::Sender::default()),
+        unanswered: Arc::new(watch::Sender::default()),
         shutdown: shutdown.clone(),
         closing: closing.clone(),
         lost: lost.clone(),
-        has_request: false,
+        is_established: false,
+        is_initialized: false,
         ended: false,
     };
     let stop = CancellationToken::new();

@@ -7,7 +7,11 @@ use crate::protocol::IdScan;
 use mcpaql_core::syntax;
 use rmcp::ErrorData;
 use rmcp::model::{RequestId, ServerJsonRpcMessage};
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// Maximum number of values in a message, as [`IdScan::values`] counts them. The protocol library needs about 220 bytes for
+/// each while it reads a message, so this bounds the memory of any message.
+pub(super) const MAX_VALUES: usize = 100_000;
 
 const UNREADABLE: &str = "The message is not valid JSON: send one JSON-RPC 2.0 object in UTF-8, without lone surrogates, \
      with numbers in range and nested no deeper than 127 levels.";
@@ -56,6 +60,36 @@ pub(super) fn too_long(limit: usize, id: Option<Value>) -> ServerJsonRpcMessage 
     ServerJsonRpcMessage::error(ErrorData::invalid_request(message, None), request_id(id))
 }
 
+/// Returns the scan of a message with more than [`MAX_VALUES`] values; `None` for other messages.
+pub(super) fn too_many_values(message: &[u8]) -> Option<IdScan> {
+    // A value has at least one byte.
+    if message.len() <= MAX_VALUES {
+        return None;
+    }
+    let mut scan = IdScan::default();
+    scan.feed(message);
+    (scan.values() > MAX_VALUES).then_some(scan)
+}
+
+/// The answer to a message with more than [`MAX_VALUES`] values.
+pub(super) fn too_many(id: Option<Value>) -> ServerJsonRpcMessage {
+    let message = format!(
+        "The message has more than the maximum of {MAX_VALUES} JSON values, of which an array or an object counts as two; \
+         send a smaller one, or several."
+    );
+    ServerJsonRpcMessage::error(ErrorData::invalid_request(message, None), request_id(id))
+}
+
+/// The answer to a request whose id belongs to another request that is still running. It has no id, because an answer with
+/// this id would end the other request.
+pub(super) fn id_in_use(id: &RequestId) -> Value {
+    let shown: String = id.to_string().chars().take(MAX_SHOWN_DIGITS).collect();
+    let message = format!(
+        "The id {shown} belongs to a request that is still running; send each request with an id of its own."
+    );
+    json!({"jsonrpc": "2.0", "id": null, "error": ErrorData::invalid_request(message, None)})
+}
+
 fn request_id(id: Option<Value>) -> Option<RequestId> {
     id.and_then(|id| serde_json::from_value(id).ok())
 }
@@ -63,7 +97,6 @@ fn request_id(id: Option<Value>) -> Option<RequestId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn answered(message: &[u8]) -> Option<(Value, Value)> {
         let mut answer = serde_json::to_value(answer(message)?).unwrap();

@@ -1,6 +1,7 @@
 //! Without the feature `http`, every request arrives over a byte stream, which cancels calls and carries questions by itself.
 
 use super::client::ClientMailbox;
+use crate::caller::CallerName;
 use rmcp::model::{Extensions, RequestId};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -29,6 +30,10 @@ impl ConnectionCall {
 
 pub(super) fn is_http(_request: &Extensions) -> bool {
     false
+}
+
+pub(super) fn name_of(_request: &Extensions) -> Option<CallerName> {
+    None
 }
 
 pub(super) fn headers_of(_request: &Extensions) -> Option<Arc<Infallible>> {

@@ -1,4 +1,4 @@
-//! Finds the id in a message that cannot be parsed.
+//! Finds the id in a message that cannot be parsed, and counts its values.
 
 use serde_json::Value;
 
@@ -15,9 +15,22 @@ pub(crate) struct IdScan {
     /// The top-level key or value that is being read, as written.
     token: Vec<u8>,
     is_id: bool,
+    has_method: bool,
+    values: usize,
 }
 
 impl IdScan {
+    /// Returns whether the message has a `method`: it is a request or a notification, not an answer.
+    pub(crate) fn has_method(&self) -> bool {
+        self.has_method
+    }
+
+    /// The number of values, where an array or an object counts as two. It may be lower by one for each of these that is not
+    /// empty.
+    pub(crate) fn values(&self) -> usize {
+        self.values
+    }
+
     /// The id as a non-negative integer, like the ids of our own requests.
     pub(crate) fn number(&self) -> Option<u64> {
         self.found.as_ref()?.as_u64()
@@ -44,14 +57,19 @@ impl IdScan {
                 b'{' | b'[' => {
                     self.keep(byte);
                     self.depth += 1;
+                    self.values += 2;
                 }
                 b'}' | b']' => {
                     self.end_member();
                     self.depth = self.depth.saturating_sub(1);
                 }
-                b',' => self.end_member(),
+                b',' => {
+                    self.values += 1;
+                    self.end_member();
+                }
                 b':' if self.depth == 1 => {
                     self.is_id = self.token == br#""id""#;
+                    self.has_method |= self.token == br#""method""#;
                     self.token.clear();
                 }
                 byte if byte.is_ascii_whitespace() => {}
@@ -92,9 +110,19 @@ mod tests {
             scan.feed(&[*byte]);
         }
         assert_eq!(scan.found, Some(json!("x")));
+        assert!(!scan.has_method());
         let mut scan = IdScan::default();
         scan.feed(format!(r#"{{"id":"{}","#, "x".repeat(100_000)).as_bytes());
         assert_eq!(scan.found, None);
         assert!(scan.token.capacity() <= 2 * ID_BYTES + 2);
+    }
+
+    #[test]
+    fn values_are_counted_outside_of_texts() {
+        let mut scan = IdScan::default();
+        scan.feed(br#"{"method":"a,b:[{","params":[{},{},1,"x"]}"#);
+        assert!(scan.has_method());
+        // Four containers and four commas.
+        assert_eq!(scan.values(), 4 * 2 + 4);
     }
 }

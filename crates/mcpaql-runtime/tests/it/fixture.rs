@@ -40,7 +40,8 @@ pub(crate) fn tool(name: &str, hints: Hints) -> Tool {
     }
 }
 
-const READS: Hints = Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
+pub(crate) const READS: Hints =
+    Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
 const WRITES: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
 
 /// Calls of `wait` add a permit to `started` and end when `gate` gets a permit. A dropped call adds a permit to

@@ -21,6 +21,8 @@ mod execution;
 mod fixture;
 mod gateway;
 mod hide;
+mod hostile_http;
+mod hostile_stream;
 mod http;
 mod native;
 mod new_kind;
@@ -30,6 +32,7 @@ mod serve_http;
 mod stdio;
 mod store;
 mod stream;
+mod tls;
 #[cfg(unix)]
 mod upstream;
 #[cfg(unix)]

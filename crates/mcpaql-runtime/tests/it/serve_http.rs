@@ -1,12 +1,17 @@
 //! HTTP, request by request.
 
-use crate::fixture::{Fixture, call, crypto, http, in_time, initialize, loopback, modern};
+use crate::fixture::{Fixture, READS, call, crypto, http, in_time, initialize, loopback, modern, tool};
+use mcpaql_core::catalog::Tool;
+use mcpaql_core::response::ToolReply;
+use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::mcp::ServerLimits;
 use mcpaql_runtime::secret::Secret;
-use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http};
+use mcpaql_runtime::serve::{HttpLimits, HttpOptions, ServeError, serve_http};
+use mcpaql_runtime::service::Service;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -194,7 +199,7 @@ async fn a_foreign_origin_is_refused_and_a_configured_one_is_not() {
 
 #[tokio::test]
 async fn health_is_open_and_everything_else_needs_the_token() {
-    let options = loopback().with_token(Secret::new("hunter2"));
+    let options = loopback().with_token(Secret::new("hunter2-hunter2-hunter2"));
     let (addr, _serving) = http(&Fixture::new(), options).await;
 
     let health = request(addr, Method::GET, "/healthz").send().await.unwrap();
@@ -205,12 +210,18 @@ async fn health_is_open_and_everything_else_needs_the_token() {
     assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
     assert_eq!(refused.headers()["www-authenticate"], r#"Bearer realm="mcpaql""#);
 
-    for header in ["Bearer hunter3", "Bearer ", "Basic hunter2", "hunter2"] {
+    for header in [
+        "Bearer hunter3-hunter2-hunter2",
+        "Bearer ",
+        "Basic hunter2-hunter2-hunter2",
+        "hunter2-hunter2-hunter2",
+    ] {
         let refused = post(addr, &initialize()).header("authorization", header).send().await.unwrap();
         assert_eq!(refused.status(), StatusCode::UNAUTHORIZED, "{header}");
         assert!(!refused.text().await.unwrap().contains("hunter2"));
     }
-    let admitted = post(addr, &initialize()).header("authorization", "Bearer hunter2").send().await.unwrap();
+    let admitted = post(addr, &initialize()).header("authorization", "Bearer hunter2-hunter2-hunter2");
+    let admitted = admitted.send().await.unwrap();
     assert_eq!(admitted.status(), StatusCode::OK);
 }
 
@@ -221,6 +232,109 @@ async fn a_body_over_one_mebibyte_is_refused() {
     assert_eq!(fits.status(), StatusCode::OK);
     let large = post(addr, &call(1, "echo", json!({"it": "x".repeat(1 << 20)}))).send().await.unwrap();
     assert_eq!(large.status(), StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn a_browser_may_ask_and_read_answers_only_from_an_allowed_origin() {
+    let options =
+        loopback().allow_origin("https://app.example.com").with_token(Secret::new("hunter2-hunter2-hunter2"));
+    let (addr, _serving) = http(&Fixture::new(), options).await;
+    let preflight = |origin: &str| {
+        request(addr, Method::OPTIONS, "/mcp")
+            .header("origin", origin)
+            .header("access-control-request-method", "POST")
+            .header(
+                "access-control-request-headers",
+                "authorization,content-type,mcp-param-operation,x-other",
+            )
+    };
+    let allowed = preflight("https://app.example.com").send().await.unwrap();
+    assert_eq!(allowed.status(), StatusCode::NO_CONTENT);
+    let text = |name: &str| allowed.headers()[name].to_str().unwrap().to_owned();
+    assert_eq!(text("access-control-allow-origin"), "https://app.example.com");
+    assert_eq!(text("vary"), "origin");
+    assert!(text("access-control-max-age").parse::<u32>().unwrap() > 0);
+    for method in ["POST", "GET", "DELETE"] {
+        assert!(text("access-control-allow-methods").contains(method));
+    }
+    for header in
+        ["authorization", "content-type", "mcp-session-id", "mcp-protocol-version", "mcp-param-operation"]
+    {
+        assert!(text("access-control-allow-headers").split(", ").any(|name| name == header), "{header}");
+    }
+    assert!(!text("access-control-allow-headers").contains("x-other"));
+
+    let refused = preflight("https://evil.example.com").send().await.unwrap();
+    assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+    assert!(refused.headers().keys().all(|name| !name.as_str().starts_with("access-control")), "{refused:?}");
+
+    // The page may also read why it is not served.
+    let call = |origin: &str, token: &str| {
+        post(addr, &initialize()).header("origin", origin).header("authorization", format!("Bearer {token}"))
+    };
+    for (token, status) in [("hunter2-hunter2-hunter2", StatusCode::OK), ("wrong", StatusCode::UNAUTHORIZED)]
+    {
+        let answer = call("https://app.example.com", token).send().await.unwrap();
+        assert_eq!(answer.status(), status);
+        assert_eq!(answer.headers()["access-control-allow-origin"], "https://app.example.com");
+        assert!(
+            answer.headers()["access-control-expose-headers"].to_str().unwrap().contains("mcp-session-id")
+        );
+    }
+    let refused = call("https://evil.example.com", "hunter2-hunter2-hunter2").send().await.unwrap();
+    assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+    assert!(!refused.headers().contains_key("access-control-allow-origin"));
+}
+
+#[tokio::test]
+async fn wrong_tokens_are_logged_without_the_token_and_stopped() {
+    let mut limits = HttpLimits::default();
+    limits.failed_logins = 3;
+    let options = loopback().with_token(Secret::new("hunter2-hunter2-hunter2")).with_connections(limits);
+    let (addr, _serving) = http(&Fixture::new(), options).await;
+    let try_token = |token: &'static str| {
+        post(addr, &initialize()).header("authorization", format!("Bearer {token}")).send()
+    };
+    for _ in 0..3 {
+        assert_eq!(try_token("guess-guess-guess-guess").await.unwrap().status(), StatusCode::UNAUTHORIZED);
+    }
+    let stopped = try_token("hunter2-hunter2-hunter2").await.unwrap();
+    assert_eq!(stopped.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert!(stopped.headers()["retry-after"].to_str().unwrap().parse::<u32>().unwrap() <= 61);
+    // The state of adapters does not tell whether a guess was right.
+    let health =
+        request(addr, Method::GET, "/healthz").bearer_auth("hunter2-hunter2-hunter2").send().await.unwrap();
+    assert!(body(health).await.get("adapters").is_none());
+}
+
+#[tokio::test]
+async fn callers_have_the_name_of_their_token() {
+    #[derive(Debug)]
+    struct Names;
+    impl Service for Names {
+        fn tools(&self) -> Arc<[Tool]> {
+            [tool("who", READS)].into()
+        }
+        fn instructions(&self) -> String {
+            String::new()
+        }
+        async fn call(&self, _: &str, _: Map<String, Value>, caller: &Caller) -> Option<ToolReply> {
+            Some(ToolReply::text(caller.name().unwrap_or("nobody").to_owned(), false))
+        }
+    }
+    let options = loopback()
+        .with_named_token("alice", Secret::new("token-of-alice-123"))
+        .with_named_token("bob", Secret::new("token-of-bob-12345"))
+        .with_token(Secret::new("token-of-somebody"));
+    let (addr, _serving) = http(&Arc::new(Names), options).await;
+    for (token, name) in
+        [("token-of-alice-123", "alice"), ("token-of-bob-12345", "bob"), ("token-of-somebody", "nobody")]
+    {
+        for request in [post(addr, &call(1, "who", json!({}))), post_2026(addr, &call(1, "who", json!({})))] {
+            let answer = body(request.bearer_auth(token).send().await.unwrap()).await;
+            assert_eq!(answer["result"]["content"][0]["text"], name, "{answer}");
+        }
+    }
 }
 
 async fn refused(options: HttpOptions) -> ServeError {
@@ -238,7 +352,7 @@ async fn an_open_address_without_a_token_is_refused_unless_forced() {
 
     let mut forced = HttpOptions::new(everywhere);
     forced.allow_unauthenticated_remote = true;
-    let guarded = HttpOptions::new(everywhere).with_token(Secret::new("hunter2"));
+    let guarded = HttpOptions::new(everywhere).with_token(Secret::new("hunter2-hunter2-hunter2"));
     for options in [forced, guarded] {
         let (_, serving) = http(&Fixture::new(), options).await;
         serving.shutdown.cancel();
@@ -251,6 +365,8 @@ async fn an_address_in_use_and_a_wrong_origin_are_named() {
     let (addr, _serving) = http(&Fixture::new(), loopback()).await;
     let error = refused(HttpOptions::new(addr)).await;
     assert!(error.to_string().contains(&addr.to_string()), "{error}");
+    let error = refused(loopback().with_token(Secret::new("fifteen-letters"))).await;
+    assert!(error.to_string().contains("16 characters") && !error.to_string().contains("fifteen"), "{error}");
     let error = refused(loopback().allow_origin("app.example.com")).await;
     assert!(error.to_string().contains("'app.example.com'"), "{error}");
 }

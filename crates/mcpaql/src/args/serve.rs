@@ -6,6 +6,7 @@ use crate::openapi_files::is_url;
 use anyhow::Result;
 use clap::Args as ClapArgs;
 use clap::builder::UnknownArgumentValueParser;
+use mcpaql_runtime::caller::CallerName;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -45,9 +46,16 @@ pub(crate) struct ServeArgs {
     /// Do not watch files for changes; SIGHUP still reloads them.
     #[arg(long)]
     pub(crate) no_watch: bool,
-    /// Environment variable with the bearer token that HTTP clients must send.
-    #[arg(long, value_name = "NAME", requires = "http")]
-    pub(crate) token_env: Option<String>,
+    /// Environment variable with a bearer token that HTTP clients may send, optionally with a name for its callers (alice=ALICE_TOKEN); can
+    /// be repeated. Without one, HTTP clients need no token.
+    #[arg(long, value_name = "[NAME=]VARIABLE", requires = "http", value_parser = parse_token_variable)]
+    pub(crate) token_env: Vec<TokenVariable>,
+    /// Certificate for TLS in PEM format, followed by the ones that signed it. It is read again when it changes.
+    #[arg(long, value_name = "FILE", requires = "http", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// Private key of the certificate, in PEM format.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// Host name that HTTP clients may use in addition to loopback names; can be repeated.
     #[arg(long, value_name = "HOST", requires = "http")]
     pub(crate) allow_host: Vec<String>,
@@ -57,8 +65,43 @@ pub(crate) struct ServeArgs {
     /// Listen on a non-loopback address without authentication: everyone who can reach it can call every operation.
     #[arg(long, requires = "http")]
     pub(crate) allow_remote_without_authentication: bool,
+    /// Maximum number of open HTTP connections [default: 1024].
+    #[arg(long, value_name = "NUMBER", requires = "http", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_connections: Option<u32>,
+    /// Maximum number of open HTTP connections from one address; raise it if all clients come through one proxy [default: 256].
+    #[arg(long, value_name = "NUMBER", requires = "http", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_connections_per_address: Option<u32>,
+    /// Maximum number of wrong tokens from one address in a minute, before its requests get status 429; 0 for no limit, if all clients come
+    /// through one proxy [default: 20].
+    #[arg(long, value_name = "NUMBER", requires = "http")]
+    pub(crate) max_failed_logins: Option<u32>,
     #[command(flatten)]
     pub(crate) surface: SurfaceArgs,
+}
+
+/// The environment variable of a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TokenVariable {
+    /// The name of the callers with this token.
+    pub(crate) name: Option<String>,
+    pub(crate) variable: String,
+}
+
+fn parse_token_variable(text: &str) -> Result<TokenVariable, String> {
+    let (name, variable) = match text.split_once('=') {
+        Some((name, variable)) => (Some(name), variable),
+        None => (None, text),
+    };
+    if variable.is_empty() {
+        return Err(
+            "expected the name of an environment variable, such as MCPAQL_TOKEN or alice=ALICE_TOKEN"
+                .to_owned(),
+        );
+    }
+    if name.is_some_and(|name| CallerName::new(name).is_none()) {
+        return Err("expected a name of 1 to 64 letters, digits, '_', '.' or '-' before '='".to_owned());
+    }
+    Ok(TokenVariable { name: name.map(str::to_owned), variable: variable.to_owned() })
 }
 
 impl ServeArgs {

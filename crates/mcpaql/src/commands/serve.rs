@@ -1,5 +1,6 @@
 //! `mcpaql serve`: serves adapters as an MCP server, over stdio or HTTP.
 
+use crate::args::TokenVariable;
 use crate::cache::SurfaceCache;
 use crate::documents::{
     AdapterEnvironment, AdapterPlan, RejectedDocument, default_data, default_words, open_gateway,
@@ -14,7 +15,7 @@ use mcpaql_core::variables::{missing_credentials, needed};
 use mcpaql_runtime::environment::is_set;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::{PendingService, Preview, ServerLimits, ServiceLoader};
-use mcpaql_runtime::serve::{self, HttpOptions, ServeError};
+use mcpaql_runtime::serve::{self, AccessToken, HttpOptions, ServeError, TlsFiles, TokenProblem};
 use mcpaql_runtime::target::store::STORE_FILE;
 use serde_json::{Map, Value, json};
 use std::io::ErrorKind;
@@ -50,7 +51,7 @@ async fn serve(args: args::ServeArgs) -> Result<CommandOutcome> {
     let mut status_file = None;
     let on_start = |bound| {
         announce_start(&started, &info, Some(bound));
-        status_file = StatusFile::publish(started.clone(), format!("http://{bound}/mcp"));
+        status_file = StatusFile::publish(started.clone(), format!("{}://{bound}/mcp", info.scheme()));
     };
     let result = serve::serve_http(Arc::new(gateway.clone()), options, signals.shutdown, on_start).await;
     gateway.close().await;
@@ -143,7 +144,8 @@ async fn open(
     let info = StartupInfo {
         words: args.words(default_words)?,
         data: plan.data.clone(),
-        token_env: args.token_env.clone(),
+        token_variables: args.token_env.iter().map(|token| token.variable.clone()).collect(),
+        has_tls: args.tls_cert.is_some(),
         is_default: plan.is_default,
         environment: plan.environment.clone(),
         files: WatchedFiles { paths: std::mem::take(&mut plan.files), read_at },
@@ -172,6 +174,18 @@ fn with_hint(error: ServeError) -> anyhow::Error {
             format!("refusing to listen on {address} without authentication"),
             "require a token with --token-env NAME, or serve only this machine with --http 127.0.0.1:PORT",
         ),
+        error @ ServeError::Token { problem: TokenProblem::TooShort, .. } => error_with_hint(
+            format!("{error}"),
+            "make a long, random one, for example: export MCPAQL_TOKEN=$(head -c 32 /dev/urandom | base64 | tr -d '/+=')",
+        ),
+        error @ ServeError::Token { .. } => error_with_hint(
+            format!("{error}"),
+            "give each caller a name and a token: --token-env alice=ALICE_TOKEN --token-env bob=BOB_TOKEN",
+        ),
+        error @ ServeError::Tls(_) => error_with_hint(
+            format!("{error}"),
+            "--tls-cert takes the certificate of this server followed by the ones that signed it, --tls-key its private key; both as PEM files",
+        ),
         ServeError::Bind { addr, source } => {
             let hint = match source.kind() {
                 ErrorKind::AddrInUse => {
@@ -191,8 +205,24 @@ fn http_options(args: &args::ServeArgs, address: SocketAddr) -> Result<HttpOptio
     options.allowed_hosts.clone_from(&args.allow_host);
     options.allowed_origins.clone_from(&args.allow_origin);
     options.allow_unauthenticated_remote = args.allow_remote_without_authentication;
-    if let Some(name) = &args.token_env {
-        options.token = Some(super::read_token(name, "the token that clients must send")?);
+    for TokenVariable { name, variable } in &args.token_env {
+        let secret = super::read_token(variable, "the token that clients must send")?;
+        options.tokens.push(AccessToken { name: name.clone(), secret });
+    }
+    if let (Some(cert), Some(key)) = (&args.tls_cert, &args.tls_key) {
+        options.tls = Some(TlsFiles { cert: cert.clone(), key: key.clone() });
+    }
+    let limits = &mut options.connections;
+    if let Some(most) = args.max_connections {
+        limits.total = usize::try_from(most)?;
+        limits.per_address = limits.per_address.min(limits.total);
+    }
+    if let Some(most) = args.max_connections_per_address {
+        limits.per_address = usize::try_from(most)?;
+        limits.total = limits.total.max(limits.per_address);
+    }
+    if let Some(most) = args.max_failed_logins {
+        limits.failed_logins = most;
     }
     Ok(options)
 }
@@ -213,7 +243,7 @@ fn announce_start(gateway: &Gateway, info: &StartupInfo, bound: Option<SocketAdd
         );
     }
     if let Some(bound) = bound {
-        tracing::info!("listening on http://{bound}/mcp");
+        tracing::info!("listening on {}://{bound}/mcp", info.scheme());
     }
 }
 
@@ -223,14 +253,22 @@ struct StartupInfo {
     words: Vec<String>,
     /// The folder of the stores.
     data: Option<PathBuf>,
-    /// The environment variable that holds the token for HTTP clients.
-    token_env: Option<String>,
+    /// The environment variables that hold the tokens of HTTP clients.
+    token_variables: Vec<String>,
+    /// Whether HTTP clients connect with TLS.
+    has_tls: bool,
     /// Nothing was named or configured, so the built-in notebook is served.
     is_default: bool,
     /// Values of variables in a client's own configuration.
     environment: Option<AdapterEnvironment>,
     /// Every file that was read.
     files: WatchedFiles,
+}
+
+impl StartupInfo {
+    fn scheme(&self) -> &'static str {
+        if self.has_tls { "https" } else { "http" }
+    }
 }
 
 fn startup_message(gateway: &Gateway, info: &StartupInfo, bound: Option<SocketAddr>) -> String {
@@ -251,11 +289,12 @@ fn startup_message(gateway: &Gateway, info: &StartupInfo, bound: Option<SocketAd
     let variables = needed_variables(gateway);
     lines.push(format!("  {}", json!({"mcpServers": {"mcpaql": client_entry(info, bound, &variables)}})));
     let secrets = match bound {
-        Some(_) => info.token_env.iter().cloned().collect(),
+        Some(_) => info.token_variables.clone(),
         None => variables,
     };
     if !secrets.is_empty() {
-        lines.push(format!("  Replace … with the value of {}", secrets.join(", ")));
+        let separator = if bound.is_some() { " or " } else { ", " };
+        lines.push(format!("  Replace … with the value of {}", secrets.join(separator)));
     }
     lines.push(String::new());
     let program = program_to_type();
@@ -274,7 +313,7 @@ fn startup_message(gateway: &Gateway, info: &StartupInfo, bound: Option<SocketAd
     }
     lines.push(String::new());
     lines.push(match bound {
-        Some(bound) => format!("Listening on http://{bound}/mcp. Press Ctrl-C to stop."),
+        Some(bound) => format!("Listening on {}://{bound}/mcp. Press Ctrl-C to stop.", info.scheme()),
         None => "Waiting for a client on standard input. Press Ctrl-C to stop.".into(),
     });
     lines.join("\n")
@@ -298,10 +337,10 @@ fn client_entry(info: &StartupInfo, bound: Option<SocketAddr>, variables: &[Stri
     if let Some(bound) = bound {
         let host = if bound.ip().is_unspecified() { "localhost".into() } else { bound.ip().to_string() };
         let host = if host.contains(':') { format!("[{host}]") } else { host };
-        let url = format!("http://{host}:{}/mcp", bound.port());
-        return match info.token_env {
-            Some(_) => json!({"type": "http", "url": url, "headers": {"Authorization": "Bearer …"}}),
-            None => json!({"type": "http", "url": url}),
+        let url = format!("{}://{host}:{}/mcp", info.scheme(), bound.port());
+        return match info.token_variables.is_empty() {
+            false => json!({"type": "http", "url": url, "headers": {"Authorization": "Bearer …"}}),
+            true => json!({"type": "http", "url": url}),
         };
     }
     let program = std::env::current_exe().map_or("mcpaql".into(), |path| path.display().to_string());
@@ -340,6 +379,7 @@ impl Signals {
     #[cfg(unix)]
     fn listen() -> std::io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
+        serve::survive_full_files()?;
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut hangup = signal(SignalKind::hangup())?;

@@ -173,7 +173,11 @@ impl RawClient {
     }
 
     pub(crate) async fn send(&mut self, message: &Value) {
-        self.input.as_mut().unwrap().write_all(format!("{message}\n").as_bytes()).await.unwrap();
+        self.send_text(&message.to_string()).await;
+    }
+
+    pub(crate) async fn send_text(&mut self, line: &str) {
+        self.input.as_mut().unwrap().write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 
     /// Returns the next line, which must be a JSON-RPC message, or `None` after the server has closed its output.

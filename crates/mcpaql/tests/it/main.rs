@@ -23,6 +23,8 @@ mod executions;
 mod fixture;
 mod gateway;
 mod generate;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod imports;
 mod init;
 mod modes;

@@ -105,7 +105,7 @@ async fn health_is_open_and_tools_are_behind_the_token() {
     crate::fixture::install_crypto_provider();
     let place = TestFolder::new();
     let mut command = place.binary(&["serve", "--http", "127.0.0.1:0", "--token-env", "TOKEN"]);
-    command.env("TOKEN", "hunter2-server").env("RUST_LOG", "mcpaql=trace,mcpaql_runtime=trace");
+    command.env("TOKEN", "hunter2-of-the-server").env("RUST_LOG", "mcpaql=trace,mcpaql_runtime=trace");
     let mut server = ServerProcess::start(command);
     let address = server.address().await;
     let http = reqwest::Client::new();
@@ -123,7 +123,7 @@ async fn health_is_open_and_tools_are_behind_the_token() {
             .body(initialize().to_string())
     };
     assert_eq!(post("hunter2-wrong").send().await.unwrap().status(), 401);
-    assert_eq!(post("hunter2-server").send().await.unwrap().status(), 200);
+    assert_eq!(post("hunter2-of-the-server").send().await.unwrap().status(), 200);
     server.child.start_kill().unwrap();
     let (_, stderr) = server.wait_for_exit().await;
     assert!(!stderr.contains("hunter2"), "{stderr}");

@@ -84,12 +84,12 @@ async fn over_http_details_need_the_token() {
     let place = TestFolder::new();
     two(&place);
     let mut command = place.binary(&["serve", "--http", "127.0.0.1:0", "--token-env", "TOKEN"]);
-    command.env("TOKEN", "hunter2");
+    command.env("TOKEN", "hunter2-of-the-server");
     let mut server = ServerProcess::start(command);
     let url = format!("http://{}", server.address().await);
     let status = async |args: &[&str]| {
         let mut command = place.binary(&[&["status", "--url", &url, "--json"], args].concat());
-        command.env("TOKEN", "hunter2").env("WRONG", "hunter3");
+        command.env("TOKEN", "hunter2-of-the-server").env("WRONG", "hunter3");
         RunOutput::of(command).await
     };
     for args in [&[][..], &["--token-env", "WRONG"]] {
