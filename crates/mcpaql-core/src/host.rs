@@ -1,5 +1,11 @@
-//! Checks addresses: whether one is this machine, and whether one is sent as it is written. Documents, imports, requests,
-//! redirects and servers all use these checks.
+//! Checks addresses: whether one is this machine or a private network, whether an adapter may reach it, and whether one is
+//! sent as it is written. Documents, imports, requests, redirects and servers all use these checks.
+
+mod access;
+mod reach;
+
+pub use access::{InvalidRange, NetworkAccess, NetworkRange};
+pub use reach::{Reachability, is_local_name, reachability};
 
 use std::net::IpAddr;
 
@@ -22,6 +28,14 @@ pub fn host(address: &str) -> &str {
     }
 }
 
+/// Returns where the path or the query of an absolute address starts, if it has one.
+#[must_use]
+pub fn path_start(address: &str) -> Option<usize> {
+    let authority = address.find("://")? + 3;
+    let length = address.get(authority..)?.find(['/', '?', '#'])?;
+    Some(authority + length)
+}
+
 /// Returns whether a host is this machine: `localhost`, a subdomain of it, or a loopback address.
 #[must_use]
 pub fn is_loopback_host(host: &str) -> bool {
@@ -37,17 +51,6 @@ pub fn is_loopback_host(host: &str) -> bool {
 #[must_use]
 pub fn is_loopback_ip(ip: IpAddr) -> bool {
     ip.to_canonical().is_loopback()
-}
-
-/// Returns whether this is a loopback, unspecified or link-local address. Services there often trust every caller.
-#[must_use]
-pub fn is_local_ip(ip: IpAddr) -> bool {
-    let ip = ip.to_canonical();
-    let is_link_local = match ip {
-        IpAddr::V4(ip) => ip.is_link_local(),
-        IpAddr::V6(ip) => ip.is_unicast_link_local(),
-    };
-    ip.is_loopback() || ip.is_unspecified() || is_link_local
 }
 
 /// Returns why a URL or a path cannot be sent as it is written, as the rest of a sentence that starts with its name. HTTP
@@ -129,17 +132,6 @@ mod tests {
             "0.0.0.0",
         ] {
             assert!(!is_loopback(address), "{address}");
-        }
-    }
-
-    #[test]
-    fn services_that_trust_whoever_reaches_them_are_local() {
-        let local = ["127.0.0.1", "::1", "0.0.0.0", "::", "169.254.169.254", "fe80::1", "::ffff:169.254.1.1"];
-        for text in local {
-            assert!(is_local_ip(text.parse().unwrap()), "{text}");
-        }
-        for text in ["10.0.0.1", "8.8.8.8", "2001:db8::1", "::ffff:8.8.8.8"] {
-            assert!(!is_local_ip(text.parse().unwrap()), "{text}");
         }
     }
 }

@@ -39,11 +39,12 @@ use mcpaql_core::adapter::{Auth, ErrorPolicy, McpTarget, Mode, ResultForm, Targe
 use mcpaql_core::catalog::{AdapterSettings, Sharing};
 use mcpaql_core::diagnostic::{Diagnostic, capitalize};
 use mcpaql_core::error::Code;
+use mcpaql_core::host::{self, NetworkAccess, NetworkRange};
 use mcpaql_core::naming::{self, NameProblem};
 use mcpaql_core::policy::{self, Policy};
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use mcpaql_core::suggest;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 const SETTING_KEYS: &[&str] = &[
     "mode",
@@ -70,6 +71,8 @@ const ENTRY_KEYS: &[&str] = &[
     "targets",
     "default_target",
     "allow_flagged",
+    "allow_private",
+    "networks",
 ];
 const LIMIT_KEYS: &[&str] = &["timeout", "max_response_bytes"];
 
@@ -91,6 +94,9 @@ pub fn config_schema() -> serde_json::Result<Value> {
         for name in SHARED_DEFINITIONS {
             own.extend(shared.remove_entry(*name));
         }
+        if let Some(Value::Object(auth)) = own.get("Auth") {
+            own.insert("EntryAuth".to_owned(), entry_auth_schema(auth.clone()));
+        }
         // The key `mcp` already says the transport.
         if let Some(Value::Object(mut server)) = shared.remove("McpTarget") {
             server.remove("required");
@@ -98,6 +104,20 @@ pub fn config_schema() -> serde_json::Result<Value> {
         }
     }
     Ok(schema)
+}
+
+/// Returns the schema of `auth` in an entry: that of documents, with `hosts`.
+fn entry_auth_schema(mut auth: Map<String, Value>) -> Value {
+    if let Some(Value::Object(properties)) = auth.get_mut("properties") {
+        let description = "Hosts that get the credentials, besides the host that the description was fetched from. \
+                           Only an adapter with `openapi: URL` needs it. With `hosts` alone, the adapter keeps its own authentication.";
+        let hosts = json!({"description": description, "type": "array", "items": {"type": "string"}, "examples": [["api.example.com"]]});
+        properties.insert("hosts".to_owned(), hosts);
+    }
+    if let Some(Value::Array(forms)) = auth.get_mut("anyOf") {
+        forms.push(json!({"required": ["hosts"]}));
+    }
+    Value::Object(auth)
 }
 
 /// The content of `mcpaql.yaml`.
@@ -130,6 +150,8 @@ pub struct AdapterEntry {
     pub auth: Option<Auth>,
     /// Replace the adapter's own limits.
     pub limits: CallLimits,
+    /// Which private networks it may reach, and which hosts get its credentials.
+    pub access: NetworkAccess,
     /// Settings of this adapter; they replace those of the file.
     pub settings: AdapterSettings,
     /// Pointer to the origin in the file, for diagnostics.
@@ -146,6 +168,7 @@ impl AdapterEntry {
             overrides: None,
             auth: None,
             limits: CallLimits::default(),
+            access: NetworkAccess::default(),
             settings: AdapterSettings::default(),
             pointer,
         }
@@ -313,12 +336,14 @@ fn entry(
         let targets = load_targets(reader, &object, &base, &Auth::None);
         default_target(reader, &object, &targets);
     }
+    let (auth, credential_hosts) = entry_auth(reader, &object);
     Some(AdapterEntry {
         name: reader.string(&object, "name").and_then(|name| adapter_name(reader, &object, &name)),
         include: reader.strings(&object, "include"),
         exclude: reader.strings(&object, "exclude"),
         overrides: reader.string(&object, "overrides"),
-        auth: object.get("auth").map(|_| read_auth(reader, &object, false)),
+        auth,
+        access: NetworkAccess { credential_hosts, ..access(reader, &object) },
         limits: reader.member(&object, "limits").map(|object| limits(reader, &object)).unwrap_or_default(),
         settings: AdapterSettings {
             mode: reader.choice(&object, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
@@ -327,6 +352,64 @@ fn entry(
         },
         ..AdapterEntry::new(origin, object.pointer_to(key))
     })
+}
+
+/// Reads `auth`, and the hosts in it that get the credentials. With `hosts` alone, the adapter keeps its own
+/// authentication.
+fn entry_auth(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> (Option<Auth>, Vec<String>) {
+    let Some(Value::Object(written)) = object.get("auth") else {
+        return (object.get("auth").map(|_| read_auth(reader, object, false)), Vec::new());
+    };
+    let auth = DocumentObject { map: written, pointer: object.pointer_to("auth") };
+    let hosts = reader.strings(&auth, "hosts");
+    let pointer = auth.pointer_to("hosts");
+    for (index, text) in hosts.iter().enumerate() {
+        let is_host =
+            host::host(text).eq_ignore_ascii_case(text.trim_matches(['[', ']'])) && !text.is_empty();
+        if !is_host || text.contains(char::is_whitespace) {
+            reader.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidValue,
+                    child(&pointer, index),
+                    format!("'{text}' is not a host"),
+                )
+                .expected("a host without scheme, port and path, such as api.example.com")
+                .found(text.as_str()),
+            );
+        }
+    }
+    let mut rest = written.clone();
+    if rest.shift_remove("hosts").is_some() && rest.is_empty() {
+        return (None, hosts);
+    }
+    let entry = Map::from_iter([("auth".to_owned(), Value::Object(rest))]);
+    let auth = read_auth(reader, &DocumentObject { map: &entry, pointer: object.pointer.clone() }, false);
+    (Some(auth), hosts)
+}
+
+/// Reads `allow_private` and `networks`.
+fn access(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> NetworkAccess {
+    let mut networks = Vec::new();
+    let pointer = object.pointer_to("networks");
+    for (index, text) in reader.strings(object, "networks").into_iter().enumerate() {
+        match NetworkRange::parse(&text) {
+            Ok(range) => networks.push(range),
+            Err(problem) => reader.push(
+                Diagnostic::error(
+                    Code::SchemaInvalidValue,
+                    child(&pointer, index),
+                    format!("'{text}' is {problem}"),
+                )
+                .expected("an address, a `/` and the number of leading bits")
+                .found(text.as_str()),
+            ),
+        }
+    }
+    NetworkAccess {
+        allow_private: reader.boolean(object, "allow_private").unwrap_or(false),
+        networks,
+        ..NetworkAccess::default()
+    }
 }
 
 fn limits(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> CallLimits {

@@ -18,6 +18,7 @@
 //! | `page?` | the answer may be an HTML page |
 //! | `content_type?`, `base_url?`, `auth?` | replace those of the target |
 //! | `repeatable?` | may be sent again after a failure |
+//! | `idempotency?` | the header for a key that is new for each call, in lower case |
 //! | `removes?` | if a repeated request gets "not found", the first one succeeded |
 //! | `target?` | the parameter that selects one of several targets |
 //!
@@ -120,12 +121,14 @@ fn http(operation: &Operation, binding: &HttpBinding) -> Map<String, Value> {
         out.insert("page".into(), true.into());
     }
     out.extend(binding.auth.as_ref().map(|own| ("auth".to_owned(), auth(own))));
-    if operation.may_repeat() {
+    let idempotency = operation.idempotency_header().map(str::to_ascii_lowercase);
+    if operation.may_repeat() || idempotency.is_some() {
         out.insert("repeatable".into(), true.into());
         if operation.category == Category::Delete {
             out.insert("removes".into(), true.into());
         }
     }
+    out.extend(idempotency.map(|header| ("idempotency".to_owned(), header.into())));
     out
 }
 

@@ -57,7 +57,7 @@ use mcpaql_core::adapter::{Adapter, Auth, HttpTarget, TargetConfig};
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::facts::Guard;
-use mcpaql_core::host::is_loopback;
+use mcpaql_core::host::{NetworkAccess, is_loopback};
 use mcpaql_core::operation::{Binding, BodyForm, Category};
 use mcpaql_document::overrides::Overrides;
 use mcpaql_lexicon::classify::{Classification, classify};
@@ -312,6 +312,8 @@ fn adapter(
         timeout_ms: 60_000,
         retries: 2,
         max_response_bytes: 10 << 20,
+        idempotency_header: None,
+        access: NetworkAccess::default(),
     };
     Adapter {
         display_name: identity.display_name,

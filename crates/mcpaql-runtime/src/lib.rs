@@ -134,6 +134,8 @@ mod limits;
 pub mod mcp;
 pub mod native;
 pub mod open;
+#[cfg(feature = "http")]
+pub mod outgoing;
 pub mod prelude;
 #[doc(hidden)]
 pub mod process;

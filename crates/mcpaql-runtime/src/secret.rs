@@ -11,29 +11,34 @@
 //! ```
 //!
 //! What always holds: a [`Secret`] always prints as `[redacted]`. A text that went through a [`Mask`] contains none
-//! of the mask's secrets, neither literally nor in their encodings (percent-encoded, base64, inside a JSON string).
+//! of the mask's secrets, neither literally nor encoded: with JSON escapes, percent-encoded, as base64, or two of these
+//! inside each other.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+mod credential;
+mod search;
+
+pub(crate) use credential::is_credential;
+use search::SecretSearch;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 /// The replacement for a secret.
 pub const REDACTED: &str = "[redacted]";
 
 /// Shorter secrets occur by chance inside other words, so they are masked only as separate words.
 const STANDALONE_BELOW_BYTES: usize = 4;
+/// How much longer an encoded secret is: `\u0041`.
+const MAX_ENCODED_LENGTH: usize = 6;
 
 /// Maximum number of values in sensitive parameters that are masked one by one; more would cost too much to search
 /// for.
 const MAX_SCALARS: usize = 100;
 
-/// Encodes everything but RFC 3986's unreserved characters.
-const STRICT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// Also keeps the characters that JavaScript's `encodeURIComponent` keeps.
-const LOOSE: &AsciiSet = &STRICT.remove(b'!').remove(b'\'').remove(b'(').remove(b')').remove(b'*');
+/// Lines of a secret from this length on are secrets themselves, because texts are often read line by line.
+const MIN_LINE_BYTES: usize = 8;
 
 /// A value that must not be shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -75,30 +80,43 @@ impl fmt::Display for Secret {
 /// Removes known secrets from texts.
 #[derive(Clone, Default)]
 pub struct Mask {
-    /// Longest first, so that masking one secret never leaves parts of a longer one.
-    needles: Vec<String>,
+    /// Longest first.
+    secrets: Vec<String>,
+    /// Secrets that are masked only as separate words, longest first.
+    words: Vec<String>,
     /// There are too many values to search for, so everything is masked.
     opaque: bool,
+    /// Compiled when it is first needed; shared by all copies.
+    search: Arc<OnceLock<SecretSearch>>,
 }
 
 impl fmt::Debug for Mask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Mask({} spellings)", self.needles.len())
+        write!(f, "Mask({} secrets)", self.secrets.len() + self.words.len())
     }
 }
 
 impl Mask {
-    /// Adds a secret in all its encodings. An empty secret is ignored.
+    /// Adds a secret. An empty secret is ignored.
     pub fn add(&mut self, secret: &str) {
         if secret.is_empty() {
             return;
         }
-        self.needles.push(secret.to_owned());
-        if secret.len() >= STANDALONE_BELOW_BYTES {
-            self.needles.extend(spellings(secret));
+        let lines = secret.lines().filter(|line| line.len() >= MIN_LINE_BYTES && line.len() < secret.len());
+        let added: Vec<String> = std::iter::once(secret).chain(lines).map(str::to_owned).collect();
+        self.insert(added);
+    }
+
+    fn insert(&mut self, added: Vec<String>) {
+        for secret in added {
+            let list =
+                if secret.len() < STANDALONE_BELOW_BYTES { &mut self.words } else { &mut self.secrets };
+            let order = |known: &String| secret.len().cmp(&known.len()).then_with(|| known.cmp(&secret));
+            if let Err(position) = list.binary_search_by(order) {
+                list.insert(position, secret);
+                self.search = Arc::default();
+            }
         }
-        self.needles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        self.needles.dedup();
     }
 
     /// Adds the text of every scalar in the values, except booleans. If there are too many, the mask hides all text.
@@ -132,17 +150,33 @@ impl Mask {
     #[cfg(feature = "http")]
     pub(crate) fn join(&mut self, other: Mask) {
         self.opaque |= other.opaque;
-        if !other.needles.is_empty() {
-            self.needles.extend(other.needles);
-            self.needles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-            self.needles.dedup();
+        if self.secrets.is_empty() && self.words.is_empty() {
+            *self = Mask { opaque: self.opaque, ..other };
+            return;
         }
+        self.insert(other.secrets);
+        self.insert(other.words);
+    }
+
+    /// Returns whether there is nothing to mask.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.secrets.is_empty() && self.words.is_empty() && !self.opaque
     }
 
     /// Returns whether the text contains a secret.
     #[must_use]
     pub fn contains_secret(&self, text: &str) -> bool {
-        self.opaque || self.needles.iter().any(|needle| next_hit(text, needle, 0).is_some())
+        self.opaque
+            || !self.find(text).is_empty()
+            || self.words.iter().any(|word| next_word(text, word, 0).is_some())
+    }
+
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        if self.secrets.is_empty() || text.len() < STANDALONE_BELOW_BYTES {
+            return Vec::new();
+        }
+        self.search.get_or_init(|| SecretSearch::new(&self.secrets)).find(text)
     }
 
     /// Returns the text without secrets.
@@ -152,8 +186,22 @@ impl Mask {
             return Cow::Borrowed(REDACTED);
         }
         let mut masked = Cow::Borrowed(text);
-        for needle in &self.needles {
-            if let Some(replaced) = replace(&masked, needle) {
+        let found = self.find(text);
+        if !found.is_empty() {
+            let mut replaced = String::with_capacity(text.len());
+            let mut done = 0;
+            for range in found {
+                let Some(plain) = text.get(done..range.start) else { return Cow::Borrowed(REDACTED) };
+                replaced.push_str(plain);
+                replaced.push_str(REDACTED);
+                done = range.end;
+            }
+            let Some(rest) = text.get(done..) else { return Cow::Borrowed(REDACTED) };
+            replaced.push_str(rest);
+            masked = Cow::Owned(replaced);
+        }
+        for word in &self.words {
+            if let Some(replaced) = replace_word(&masked, word) {
                 masked = Cow::Owned(replaced);
             }
         }
@@ -185,56 +233,23 @@ impl Mask {
         }
     }
 
-    /// The length in bytes of the longest secret in any encoding. The end of a truncated text may contain up to this
-    /// many bytes of a secret.
+    /// Returns the length of the part of a truncated text that cannot contain the beginning of a secret.
     #[must_use]
-    pub fn max_length(&self) -> usize {
-        self.needles.first().map_or(0, String::len)
+    pub fn safe_length(&self, text: &str) -> usize {
+        let longest = self.secrets.first().or(self.words.first()).map_or(0, String::len);
+        let without = |factor: usize| text.len().saturating_sub(longest.saturating_mul(factor));
+        // Base64 is a third longer. With escapes, a secret is much longer.
+        let end = text.as_bytes().get(without(2)..).unwrap_or_default();
+        without(if end.iter().any(|byte| matches!(byte, b'\\' | b'%')) { MAX_ENCODED_LENGTH } else { 2 })
     }
 }
 
-fn spellings(secret: &str) -> Vec<String> {
-    let strict = utf8_percent_encode(secret, STRICT).to_string();
-    let quoted = Value::from(secret).to_string();
-    let quoted =
-        quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(secret).to_owned();
-    vec![
-        lower_hex(&strict),
-        strict.replace("%20", "+"),
-        strict,
-        utf8_percent_encode(secret, LOOSE).to_string(),
-        STANDARD_NO_PAD.encode(secret),
-        URL_SAFE_NO_PAD.encode(secret),
-        quoted.replace('/', "\\/"),
-        quoted,
-    ]
-}
-
-/// Turns `%2F` into `%2f` and keeps the rest.
-fn lower_hex(encoded: &str) -> String {
-    let mut left = 0_u8;
-    encoded
-        .chars()
-        .map(|c| {
-            if c == '%' {
-                left = 2;
-                return c;
-            }
-            if left > 0 {
-                left -= 1;
-                return c.to_ascii_lowercase();
-            }
-            c
-        })
-        .collect()
-}
-
-fn next_hit(text: &str, needle: &str, from: usize) -> Option<usize> {
+fn next_word(text: &str, word: &str, from: usize) -> Option<usize> {
     let mut from = from;
     loop {
-        let start = from + text.get(from..)?.find(needle)?;
-        let end = start + needle.len();
-        if needle.len() >= STANDALONE_BELOW_BYTES || is_separate_word(text, start, end) {
+        let start = from + text.get(from..)?.find(word)?;
+        let end = start + word.len();
+        if is_separate_word(text, start, end) {
             return Some(start);
         }
         from = end;
@@ -247,15 +262,15 @@ fn is_separate_word(text: &str, start: usize, end: usize) -> bool {
     !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
 }
 
-fn replace(text: &str, needle: &str) -> Option<String> {
-    let mut hit = next_hit(text, needle, 0)?;
+fn replace_word(text: &str, needle: &str) -> Option<String> {
+    let mut hit = next_word(text, needle, 0)?;
     let mut replaced = String::with_capacity(text.len());
     let mut done = 0;
     loop {
         replaced.push_str(text.get(done..hit)?);
         replaced.push_str(REDACTED);
         done = hit + needle.len();
-        match next_hit(text, needle, done) {
+        match next_word(text, needle, done) {
             Some(next) => hit = next,
             None => {
                 replaced.push_str(text.get(done..)?);
@@ -268,6 +283,8 @@ fn replace(text: &str, needle: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base64::Engine as _;
+    use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
     use serde_json::json;
 
     #[test]
@@ -277,6 +294,14 @@ mod tests {
         for other in ["", "hunter", "hunter22", "hunter3", "Hunter2"] {
             assert!(!secret.matches(other.as_bytes()), "{other}");
         }
+    }
+
+    fn escaped(text: &str) -> String {
+        text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect()
+    }
+
+    fn percent(text: &str, upper: bool) -> String {
+        text.bytes().map(|byte| if upper { format!("%{byte:02X}") } else { format!("%{byte:02x}") }).collect()
     }
 
     fn mask(secrets: &[&str]) -> Mask {
@@ -306,11 +331,78 @@ mod tests {
             "p%2Fw+%2B%221%C3%A9",
             r#"p/w +\"1é"#,
             r#"p\/w +\"1é"#,
-            &STANDARD_NO_PAD.encode(secret),
-            &URL_SAFE_NO_PAD.encode(secret),
+            &escaped(secret),
+            &escaped(secret).replace("\\u0070", "p"),
+            &escaped(secret).to_uppercase().replace("\\U", "\\u"),
+            &percent(secret, true),
+            &percent(secret, false),
+            // Inside each other: JSON in JSON, an address in JSON, an address in an address.
+            &escaped(secret).replace('\\', "\\\\"),
+            &percent(secret, true).replace('%', "\\u0025"),
+            &percent(secret, true).replace('%', "%25"),
         ] {
             let text = format!("before {spelling} after");
             assert_eq!(mask.apply(&text), "before [redacted] after", "{spelling}");
+        }
+    }
+
+    #[test]
+    fn base64_is_masked_at_every_alignment() {
+        let secret = "s3cret-token-1";
+        let mask = mask(&[secret]);
+        for before in ["", "a", "ab", "abc", "user:"] {
+            let text = format!("{before}{secret}>>>???");
+            for encoded in [
+                STANDARD.encode(&text),
+                URL_SAFE_NO_PAD.encode(&text),
+                percent(&STANDARD.encode(&text), true),
+            ] {
+                let masked = mask.apply(&encoded).into_owned();
+                assert!(masked.contains(REDACTED), "{encoded}");
+                for cut in 0..masked.len() {
+                    let rest =
+                        masked.get(cut..).and_then(|rest| STANDARD_NO_PAD.decode(rest.get(..16)?).ok());
+                    let rest =
+                        rest.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+                    assert!(!rest.contains("cret") && !rest.contains("token"), "{masked}: {rest}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn secrets_that_overlap_and_lines_of_a_secret_leave_nothing() {
+        assert_eq!(mask(&["abcdefgh", "ghijklmn"]).apply("<abcdefghijklmn>"), "<[redacted]>");
+        let key = mask(&["-----BEGIN KEY-----\nMIIBVQIBADAN\nq8s=\n-----END KEY-----"]);
+        assert_eq!(key.apply("line: MIIBVQIBADAN"), "line: [redacted]");
+    }
+
+    #[test]
+    fn masked_json_is_still_json() {
+        let mask = mask(&["tok_5ecret/+value"]);
+        let body = format!(
+            r#"{{"a": "x{}y", "b": "tok_5ecret\/+value", "c": "plain \n"}}"#,
+            escaped("tok_5ecret/+value")
+        );
+        let masked: Value = serde_json::from_str(&mask.apply(&body)).unwrap();
+        assert_eq!(masked, json!({"a": "x[redacted]y", "b": "[redacted]", "c": "plain \n"}));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_encoding_of_a_secret_survives(secret in "[ -~é💡]{4,24}", before in "[a-z\\\\%+ ]{0,9}", form in 0..5_usize) {
+            let mask = mask(&[&secret]);
+            let encoded = match form {
+                0 => secret.clone(),
+                1 => escaped(&secret),
+                2 => percent(&secret, true),
+                3 => percent(&percent(&secret, false), true),
+                _ => serde_json::to_string(&secret).unwrap(),
+            };
+            proptest::prop_assert!(mask.contains_secret(&format!("x{encoded}y")), "{}", encoded);
+            let text = format!("{before}{}", percent(&secret, true));
+            proptest::prop_assert!(mask.contains_secret(&text), "{}", text);
+            proptest::prop_assert!(!mask.contains_secret(&mask.apply(&text).replace(REDACTED, "")), "{}", text);
         }
     }
 

@@ -105,8 +105,8 @@ codes! {
         "The resource named in the call does not exist in the target."
         "Check the identifier: list or search the resources first.";
     PermissionDenied "PERMISSION_DENIED" User
-        "The target rejected the credentials, or they are missing."
-        "Tell the user: the operator must set the credentials in the server's environment.";
+        "The target rejected the credentials, or they are missing, or the operator has not allowed the host of the request."
+        "Tell the user: the operator must set the credentials in the server's environment, or allow the host.";
     PermissionTrust "PERMISSION_TRUST_LEVEL_INSUFFICIENT" User
         "The operator has not granted this adapter enough trust for the operation."
         "Tell the user which operation needs more trust: the operator can grant it.";

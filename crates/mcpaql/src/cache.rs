@@ -5,12 +5,14 @@
 //!
 //! The tools of MCP servers are cached in the same way. The key is a fingerprint of how the server is reached.
 
+use crate::file::{create_private_file, create_private_folder};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::Tool;
 use mcpaql_runtime::environment::user_folder;
 use mcpaql_runtime::mcp::Preview;
 use mcpaql_runtime::protocol::Features;
 use serde_json::{Value, json};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of files in each folder.
@@ -81,12 +83,12 @@ impl CaptureCache {
     }
 }
 
-/// Writes a file completely or not at all.
+/// Writes a file completely or not at all. Only the user can read it: tools may have been listed with the user's credentials.
 fn write(path: &Path, text: &str) {
     let Some(folder) = path.parent() else { return };
     let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-    let written = std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(&temporary, text))
+    let written = create_private_folder(folder)
+        .and_then(|()| create_private_file(&temporary)?.write_all(text.as_bytes()))
         .and_then(|()| std::fs::rename(&temporary, path));
     match written {
         Ok(()) => prune(folder),
@@ -114,4 +116,20 @@ fn prune(folder: &Path) {
 /// Returns a folder in the user's cache directory: `$XDG_CACHE_HOME/mcpaql`, or the default of the platform.
 fn folder(name: &str) -> Option<PathBuf> {
     Some(user_folder("XDG_CACHE_HOME", ".cache", "Library/Caches")?.join(name))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_cache_is_only_for_its_user() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("servers/a.json");
+        write(&path, "{}");
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}");
+    }
 }

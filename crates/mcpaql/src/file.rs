@@ -8,7 +8,7 @@
 use crate::output::{HintedError, error_with_hint};
 use anyhow::{Context, Result, bail};
 use mcpaql_core::suggest::{self, NameMatcher};
-use std::fs::{Metadata, OpenOptions, Permissions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>> {
 
 fn read_bytes_or_hint(path: &Path, hint: &str) -> Result<Vec<u8>> {
     let name = path.display().to_string();
-    match std::fs::File::open(path) {
+    match File::open(path) {
         Ok(_) if path.is_dir() => Err(error_with_hint(format!("'{name}' is a folder"), folder_hint(path))),
         Ok(file) => read_all(&name, file),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(not_found_error(&name, [], hint)),
@@ -211,6 +211,37 @@ impl EditableFile {
     }
 }
 
+/// Creates a folder for files of this program, with its parents. Only the user can open it.
+pub(crate) fn create_private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+        builder.mode(0o700).create(folder)?;
+        // An earlier version may have created it for everyone.
+        if std::fs::metadata(folder)?.permissions().mode() & 0o077 != 0 {
+            std::fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+        }
+    }
+    #[cfg(not(unix))]
+    builder.create(folder)?;
+    Ok(())
+}
+
+/// Creates or empties a file that only the user can read.
+pub(crate) fn create_private_file(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    if let Some(permissions) = private_permissions() {
+        file.set_permissions(permissions)?;
+    }
+    Ok(file)
+}
+
 /// Returns the permissions of a file that only the user can read.
 #[cfg(unix)]
 fn private_permissions() -> Option<Permissions> {
@@ -354,7 +385,7 @@ fn must_keep_inode(_: &Metadata, _: &Path) -> bool {
 }
 
 /// Creates a file, with these permissions if there are any.
-fn create(path: &Path, permissions: Option<Permissions>) -> std::io::Result<std::fs::File> {
+fn create(path: &Path, permissions: Option<Permissions>) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -369,7 +400,7 @@ fn create(path: &Path, permissions: Option<Permissions>) -> std::io::Result<std:
     Ok(file)
 }
 
-fn write_and_sync(mut file: std::fs::File, text: &str) -> std::io::Result<()> {
+fn write_and_sync(mut file: File, text: &str) -> std::io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
@@ -446,6 +477,24 @@ mod tests {
             assert_eq!(std::fs::metadata(&path).unwrap().uid(), 65534);
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    #[test]
+    fn private_files_and_folders_are_only_for_the_user() {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let folder = tempfile::tempdir().unwrap();
+        let old = folder.path().join("old");
+        std::fs::create_dir(&old).unwrap();
+        std::fs::set_permissions(&old, Permissions::from_mode(0o755)).unwrap();
+        std::fs::write(old.join("file"), "before").unwrap();
+        std::fs::set_permissions(old.join("file"), Permissions::from_mode(0o644)).unwrap();
+        for inner in [old, folder.path().join("new/deep")] {
+            create_private_folder(&inner).unwrap();
+            drop(create_private_file(&inner.join("file")).unwrap());
+            assert_eq!((mode(&inner), mode(&inner.join("file"))), (0o700, 0o600), "{}", inner.display());
+        }
+        assert_eq!(mode(&folder.path().join("new")), 0o700);
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Reads OpenAPI descriptions from files and URLs, with all documents that they refer to.
 //!
 //! What always holds: a file refers only to files below its own folder or the current folder, and a URL only to the same origin.
+//! Redirects and references reach private networks only if the operator allows it.
 //! Everything is read before the import starts; the import itself reads nothing.
 
 use crate::blocking::blocking;
 use crate::file::{not_found_error, read_text};
 use crate::output::{error_with_hint, messages};
 use anyhow::Result;
+use mcpaql_core::host::NetworkAccess;
 use mcpaql_import::openapi::{LoadedReference, ReferenceLoader};
 use mcpaql_runtime::fetch;
 use sha2::{Digest as _, Sha256};
@@ -26,17 +28,28 @@ pub(crate) struct Description {
     pub(crate) name: String,
     /// The URL it was fetched from, which is the base for relative server URLs.
     pub(crate) url: Option<Url>,
+    /// The URL that the user typed, if it was fetched. Only its host is trusted.
+    pub(crate) typed: Option<String>,
     pub(crate) text: String,
     pub(crate) references: Arc<DescriptionReferences>,
 }
 
 /// Reads a file or fetches a URL.
 pub(crate) fn read(source: &str) -> Result<Description> {
+    read_with(source, &NetworkAccess::default())
+}
+
+/// Reads a file or fetches a URL. Redirects and references of the URL may also go to the networks in `access`.
+pub(crate) fn read_with(source: &str, access: &NetworkAccess) -> Result<Description> {
     if is_url(source) {
-        let (url, text) = fetch_text(source)?;
-        let references = DescriptionReferences::read_all(DescriptionLocation::Address(url.clone()), &text);
+        let (url, text) = fetch_text(source, access)?;
+        let mut granted = access.clone();
+        granted.grant_address(source);
+        let main = DescriptionLocation::Address(url.clone());
+        let references = DescriptionReferences::read_all(main, &text, &granted);
         return Ok(Description {
             name: fetch::display_url(&url),
+            typed: Some(source.to_owned()),
             url: Some(url),
             text,
             references: Arc::new(references),
@@ -51,8 +64,9 @@ pub(crate) fn read(source: &str) -> Result<Description> {
 
 /// Returns the description with this text, and reads the documents that it refers to.
 pub(crate) fn from_text(source: &str, text: String) -> Description {
-    let references = DescriptionReferences::read_all(DescriptionLocation::File(PathBuf::from(source)), &text);
-    Description { name: source.to_owned(), url: None, text, references: Arc::new(references) }
+    let main = DescriptionLocation::File(PathBuf::from(source));
+    let references = DescriptionReferences::read_all(main, &text, &NetworkAccess::default());
+    Description { name: source.to_owned(), url: None, typed: None, text, references: Arc::new(references) }
 }
 
 /// Returns the fingerprint of a text.
@@ -88,12 +102,19 @@ pub(crate) fn is_url(source: &str) -> bool {
     source.starts_with("https://") || source.starts_with("http://")
 }
 
-fn fetch_text(address: &str) -> Result<(Url, String)> {
+fn fetch_text(address: &str, access: &NetworkAccess) -> Result<(Url, String)> {
     blocking(async || {
-        fetch::text(address).await.map_err(|error| {
-            error_with_hint(error.to_string(), "check the URL, and that its server is running")
-        })
+        fetch::text(address, access).await.map_err(|error| error_with_hint(error.to_string(), error.hint()))
     })
+}
+
+/// Fetches a document that a description refers to.
+fn fetch_reference(url: &Url, access: &NetworkAccess) -> Result<String> {
+    let fetched = blocking(async || {
+        let fetched = fetch::linked_text(url.as_str(), access).await;
+        fetched.map_err(|error| error_with_hint(error.to_string(), error.hint()))
+    });
+    fetched.map(|(_, text)| text)
 }
 
 /// The location of a description or of a document that it refers to.
@@ -143,10 +164,10 @@ impl DescriptionLocation {
         }
     }
 
-    fn read(&self) -> Result<String, String> {
+    fn read(&self, access: &NetworkAccess) -> Result<String, String> {
         match self {
             DescriptionLocation::File(path) => read_text(path),
-            DescriptionLocation::Address(url) => fetch_text(url.as_str()).map(|(_, text)| text),
+            DescriptionLocation::Address(url) => fetch_reference(url, access),
         }
         .map_err(|error| messages(&error).join(": "))
     }
@@ -175,7 +196,7 @@ pub(crate) struct DescriptionReferences {
 }
 
 impl DescriptionReferences {
-    fn read_all(main: DescriptionLocation, text: &str) -> DescriptionReferences {
+    fn read_all(main: DescriptionLocation, text: &str, access: &NetworkAccess) -> DescriptionReferences {
         let mut read: HashMap<DescriptionLocation, Result<String, String>> = HashMap::new();
         let mut queue: VecDeque<DescriptionLocation> = referenced_locations(&main, text);
         while let Some(location) = queue.pop_front() {
@@ -189,7 +210,7 @@ impl DescriptionReferences {
                 continue;
             }
             let text = match may_be_read(&main, &location) {
-                true => location.read(),
+                true => location.read(access),
                 false => Err(OUTSIDE_FOLDERS.to_owned()),
             };
             if let Ok(text) = &text {

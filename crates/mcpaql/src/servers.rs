@@ -366,7 +366,9 @@ pub(crate) fn target_of_url(url: &str, access: &AccessArgs) -> Result<(McpTarget
             prefix: "Bearer ".to_owned(),
         },
     };
-    Ok((McpTarget::new(link), auth))
+    let mut target = McpTarget::new(link);
+    target.grant_own_host();
+    Ok((target, auth))
 }
 
 /// Returns the target for a server that is started by a command.

@@ -3,10 +3,11 @@
 //! A server holds a lock beside its file. The system releases the lock when the server ends for any reason, so a file whose lock is
 //! free is stale, even if another process has the same process id by now.
 
+use crate::file::{create_private_file, create_private_folder};
 use mcpaql_runtime::environment::user_folder;
 use mcpaql_runtime::gateway::Gateway;
 use serde_json::{Value, json};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -28,7 +29,7 @@ impl StatusFile {
     /// cannot be written: serving does not need the file.
     pub(crate) fn publish(gateway: Gateway, served: String) -> Option<StatusFile> {
         let folder = folder()?;
-        std::fs::create_dir_all(&folder).ok()?;
+        create_private_folder(&folder).ok()?;
         let pid = std::process::id();
         let (path, lock_path) = (folder.join(format!("{pid}.json")), folder.join(format!("{pid}.lock")));
         let lock = create_private_file(&lock_path).ok().filter(|file| file.try_lock().is_ok())?;
@@ -77,15 +78,6 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let temporary = path.with_extension("tmp");
     create_private_file(&temporary)?.write_all(text.as_bytes())?;
     std::fs::rename(&temporary, path)
-}
-
-/// Creates or empties a file that only its owner may read.
-fn create_private_file(path: &Path) -> std::io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 /// Returns the running servers of this user, the oldest first. Removes stale files.

@@ -9,6 +9,7 @@
 //! ```
 
 use crate::hints::HintOverrides;
+use crate::host::NetworkAccess;
 use crate::operation::{BodyForm, Category, Operation};
 use indexmap::IndexMap;
 use mcpaql_shape::{DeclaredFields, HiddenFields};
@@ -198,6 +199,15 @@ impl TargetConfig {
             TargetConfig::Http(_) | TargetConfig::Mcp(_) | TargetConfig::Code(CodeTarget { remote: true })
         )
     }
+
+    /// Which hosts its requests may reach, for a target with requests over HTTP.
+    pub const fn access_mut(&mut self) -> Option<&mut NetworkAccess> {
+        match self {
+            TargetConfig::Http(target) => Some(&mut target.access),
+            TargetConfig::Mcp(target) => Some(&mut target.access),
+            TargetConfig::Store(_) | TargetConfig::Command(_) | TargetConfig::Code(_) => None,
+        }
+    }
 }
 
 /// One of several upstreams of one kind.
@@ -226,10 +236,14 @@ pub struct HttpTarget {
     pub connect_timeout_ms: u64,
     /// Timeout of a whole call, including its retries. Default 60 s.
     pub timeout_ms: u64,
-    /// Maximum retries of an idempotent operation. Default 2.
+    /// Maximum retries of an operation that is safe to repeat. Default 2.
     pub retries: u32,
     /// Maximum bytes of a response. Default 10 MiB.
     pub max_response_bytes: u64,
+    /// A header of writes whose value is new for each call, so that the API runs a repeated request only once.
+    pub idempotency_header: Option<String>,
+    /// Which hosts requests may reach. The operator decides that, not the document.
+    pub access: NetworkAccess,
 }
 
 /// The embedded store.
@@ -296,12 +310,14 @@ pub struct McpTarget {
     pub timeout_ms: u64,
     /// Maximum bytes of a response. Default 10 MiB.
     pub max_response_bytes: u64,
+    /// Which hosts requests may reach. The operator decides that, not the document.
+    pub access: NetworkAccess,
 }
 
 impl McpTarget {
     /// Creates a target with default limits.
     #[must_use]
-    pub const fn new(link: McpLink) -> McpTarget {
+    pub fn new(link: McpLink) -> McpTarget {
         McpTarget {
             link,
             caller_headers: Vec::new(),
@@ -309,6 +325,16 @@ impl McpTarget {
             start_timeout_ms: 30_000,
             timeout_ms: 60_000,
             max_response_bytes: 10 << 20,
+            access: NetworkAccess::default(),
+        }
+    }
+}
+
+impl McpTarget {
+    /// Allows the host of its URL, because the operator typed it.
+    pub fn grant_own_host(&mut self) {
+        if let McpLink::Url { url, .. } = &self.link {
+            self.access.grant_address(url);
         }
     }
 }

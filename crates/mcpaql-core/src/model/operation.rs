@@ -123,14 +123,29 @@ impl Operation {
         self.category != Category::Read && !matches!(self.binding, Binding::Execution(_))
     }
 
-    /// Returns whether a repeated call does no harm, so it may be retried if there was no response.
+    /// Returns whether a repeated request does no harm, so it may be retried if there was no response: reads, and the
+    /// HTTP methods `PUT` and `DELETE` of updates and deletions. Nothing else is ever repeated, except with an
+    /// [idempotency header](Operation::idempotency_header).
     #[must_use]
     pub fn may_repeat(&self) -> bool {
-        match self.facts.repeat {
-            Repeat::NoEffect => true,
-            Repeat::FailsWithoutEffect => matches!(self.category, Category::Delete | Category::Read),
-            Repeat::Unknown => self.category == Category::Read,
-            Repeat::Accumulates => false,
+        let has_idempotent_method = || match &self.binding {
+            Binding::Http(http) => matches!(http.method.as_str(), "PUT" | "DELETE"),
+            _ => false,
+        };
+        self.facts.repeat != Repeat::Accumulates
+            && match self.category {
+                Category::Read => true,
+                Category::Update | Category::Delete => has_idempotent_method(),
+                Category::Create | Category::Execute => false,
+            }
+    }
+
+    /// Returns the header that makes a repeated request of this operation harmless, if it has one. Reads need none.
+    #[must_use]
+    pub fn idempotency_header(&self) -> Option<&str> {
+        match &self.binding {
+            Binding::Http(http) if self.category != Category::Read => http.idempotency_header.as_deref(),
+            _ => None,
         }
     }
 }
@@ -430,6 +445,8 @@ pub struct HttpBinding {
     pub fixed: Vec<FixedValue>,
     /// How the answer is read.
     pub answer: Box<AnswerRules>,
+    /// The header for a value that is new for each call: its own, or else that of the target.
+    pub idempotency_header: Option<String>,
 }
 
 impl HttpBinding {
@@ -447,6 +464,7 @@ impl HttpBinding {
             body_template: None,
             fixed: Vec::new(),
             answer: Box::default(),
+            idempotency_header: None,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::binding::{BoundOperation, resolve_placeholders};
 use super::params::UnplacedParam;
-use super::wire::WireNames;
+use super::wire::{self, WireNames};
 use super::{address, auth, exchange};
 use mcpaql_core::adapter::{Auth, HttpTarget};
 use mcpaql_core::diagnostic::Diagnostic;
@@ -76,6 +76,8 @@ pub(super) fn read(
     let fixed = exchange::fixed(reader, operation, &params, default_location(&method));
     let answer = exchange::answer_rules(reader, operation);
     let (base_url, auth) = operation_overrides(reader, operation, target);
+    let idempotency_header =
+        wire::idempotency_header(reader, operation).or_else(|| target.idempotency_header.clone());
     let binding = HttpBinding {
         method,
         path,
@@ -87,6 +89,7 @@ pub(super) fn read(
         body_template: body_template.map(Box::new),
         fixed,
         answer: Box::new(answer),
+        idempotency_header,
     };
     Some(BoundOperation { binding: Binding::Http(binding), params })
 }

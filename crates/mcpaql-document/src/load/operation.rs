@@ -35,6 +35,7 @@ pub(super) const OPERATION_KEYS: &[&str] = &[
     "result",
     "error",
     "content_type",
+    "idempotency_header",
     "base_url",
     "auth",
     "title",

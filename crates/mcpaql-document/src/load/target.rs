@@ -1,13 +1,14 @@
 //! Reads `target`: the API, store, program or MCP server that calls are sent to.
 
 use super::http::SERIALIZATIONS;
-use super::{ELEMENT_KEYS, address, dialect, fields as answer_fields, params, texts};
+use super::{ELEMENT_KEYS, address, dialect, fields as answer_fields, params, texts, wire};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{
     CodeTarget, CommandTarget, HttpTarget, McpLink, McpTarget, Resource, StoreTarget, TargetConfig,
 };
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
+use mcpaql_core::host::NetworkAccess;
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::BodyForm;
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
@@ -26,6 +27,7 @@ pub(super) const HTTP_KEYS: &[&str] = &[
     "timeout",
     "retries",
     "max_response_bytes",
+    "idempotency_header",
     "name",
     "version",
 ];
@@ -162,6 +164,8 @@ fn http_target(
             .unsigned(target, "retries")
             .map_or(2, |count| u32::try_from(count.min(10)).unwrap_or(10)),
         max_response_bytes: reader.positive(target, "max_response_bytes").unwrap_or(10 << 20),
+        idempotency_header: wire::idempotency_header(reader, target),
+        access: NetworkAccess::default(),
     }
 }
 

@@ -92,12 +92,17 @@ fn alternative(
     let target = match base {
         TargetConfig::Http(http) => {
             let http = HttpTarget { allow_http: allow_http.unwrap_or(http.allow_http), ..http.clone() };
+            let mut access = http.access.clone();
             let base_url = match reader.string(object, "base_url") {
                 Some(text) => address::base_url(reader, object, &text, http.allow_http)?,
                 None => http.base_url.clone(),
             };
+            if access.is_fetched && base_url != http.base_url {
+                // Targets of a fetched description are written in the operator's configuration.
+                access.grant_address(&base_url);
+            }
             let headers = headers(reader, object, &http.headers);
-            TargetConfig::Http(HttpTarget { base_url, headers, ..http })
+            TargetConfig::Http(HttpTarget { base_url, headers, access, ..http })
         }
         TargetConfig::Command(command) => {
             let mut command = command.clone();

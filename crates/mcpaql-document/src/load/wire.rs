@@ -5,7 +5,7 @@ use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::error::Code;
 use mcpaql_core::header;
 use mcpaql_core::operation::{CREDENTIAL_HEADERS, ParamLocation};
-use mcpaql_core::reader::{DocumentReader, child};
+use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
 use std::collections::HashMap;
 
 /// The wire names of one request so far: location and wire name → name of the parameter.
@@ -41,6 +41,30 @@ impl WireNames {
             );
         }
     }
+}
+
+/// Reads `idempotency_header` of a target or an operation: a header whose value is new for each call.
+pub(super) fn idempotency_header(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<String> {
+    let name = reader.string(object, "idempotency_header")?;
+    let pointer = object.pointer_to("idempotency_header");
+    if !check_token(reader, &name, "header", "Idempotency-Key", &pointer) {
+        return None;
+    }
+    let key = name.to_ascii_lowercase();
+    let is_used = ["accept", "accept-encoding", "content-type", "user-agent"].contains(&key.as_str());
+    if header::is_framing(&name) || CREDENTIAL_HEADERS.contains(&key.as_str()) || is_used {
+        reader.push(
+            Diagnostic::error(
+                Code::SchemaInvalidValue,
+                pointer,
+                format!("The header '{name}' has another purpose and cannot contain an idempotency key"),
+            )
+            .found(name.as_str())
+            .suggest("name the header that the API documents, such as `Idempotency-Key`"),
+        );
+        return None;
+    }
+    Some(name)
 }
 
 /// Whether the name is an HTTP token; reports it if not.

@@ -44,6 +44,28 @@ fn auth_problem(text: &str) -> (Code, String, Severity) {
 }
 
 #[test]
+fn an_idempotency_header_is_that_of_the_operation_or_of_the_target() {
+    let text = "name: api\ntype: adapter\nversion: \"1.0.0\"\ndescription: A\ntarget: { base_url: \"https://a.example\", idempotency_header: X-Key }\n\
+                operations:\n  create:\n    - { name: create_a, maps_to: POST /a }\n    \
+                - { name: create_b, maps_to: POST /b, idempotency_header: Idempotency-Key }\n  \
+                read:\n    - { name: get_a, maps_to: GET /a }\n";
+    let adapter = adapter(&Source::new("a.yaml", text));
+    let headers: Vec<_> = adapter.operations.iter().map(Operation::idempotency_header).collect();
+    assert_eq!(headers, [Some("X-Key"), Some("Idempotency-Key"), None]);
+    for (name, code) in [
+        ("two words", Code::SchemaInvalidName),
+        ("Authorization", Code::SchemaInvalidValue),
+        ("Content-Length", Code::SchemaInvalidValue),
+        ("Content-Type", Code::SchemaInvalidValue),
+    ] {
+        let found = problems(&format!(
+            "operations:\n  create:\n    - {{ name: send_it, maps_to: POST /a, idempotency_header: {name} }}\n"
+        ));
+        assert_eq!(found.iter().map(|one| one.code).collect::<Vec<_>>(), [code], "{name}");
+    }
+}
+
+#[test]
 fn every_form_of_body_and_its_media_type() {
     for (word, form) in [
         ("json", BodyForm::Json),

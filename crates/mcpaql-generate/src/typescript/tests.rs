@@ -70,6 +70,15 @@ fn an_operation_is_a_type_a_request_and_a_handler() {
 }
 
 #[test]
+fn requests_are_repeated_as_by_the_server() {
+    let text = BLOG.replace("  delete:\n", "  create:\n    - name: create_post\n      maps_to: POST /posts\n      idempotency_header: Idempotency-Key\n    - name: import_posts\n      maps_to: POST /import\n      idempotent: true\n  delete:\n");
+    let files = generated(&text).unwrap();
+    let create = file(&files, "src/operations/create.ts");
+    assert_eq!(create.matches("repeatable: true").count(), 1, "{create}");
+    assert!(create.contains("  repeatable: true,\n  idempotency: \"idempotency-key\",\n"), "{create}");
+}
+
+#[test]
 fn integers_beyond_2_to_the_53_are_bigints() {
     let files = generated(BLOG).unwrap();
     assert!(file(&files, "src/types.ts").contains("  id: number | bigint;\n"));

@@ -110,6 +110,14 @@ fn http_binding<'a>(out: &mut MembersBuilder<'a>, http: &'a HttpBinding, target:
     };
     out.put_if(http.body != default, "body", || http.body.as_str().into());
     out.put_some("content_type", http.content_type.as_deref());
+    let of_target = match target {
+        TargetConfig::Http(target) => target.idempotency_header.as_deref(),
+        _ => None,
+    };
+    out.put_some(
+        "idempotency_header",
+        http.idempotency_header.as_deref().filter(|own| Some(*own) != of_target),
+    );
     out.put_some("body_param", http.body_param.as_deref());
     if let Some(template) = &http.body_template {
         out.put("body_template", YamlValue::from(template.as_ref()));

@@ -70,6 +70,7 @@ fn http_target(http: &HttpTarget) -> YamlMembers<'_> {
     out.put_if(http.max_response_bytes != 10 << 20, "max_response_bytes", || {
         YamlValue::Number(http.max_response_bytes.into())
     });
+    out.put_some("idempotency_header", http.idempotency_header.as_deref());
     out.0
 }
 

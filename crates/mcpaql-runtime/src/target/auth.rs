@@ -144,6 +144,11 @@ impl Credentials {
         Ok(credentials)
     }
 
+    /// Returns whether there is anything to send.
+    pub(crate) fn is_present(&self) -> bool {
+        !self.headers.is_empty() || !self.query.is_empty() || !self.cookies.is_empty()
+    }
+
     /// Discards the fetched tokens, because the API refused them; `false` if there are none.
     pub(crate) async fn discard_tokens(&self) -> bool {
         for issued in &self.tokens {

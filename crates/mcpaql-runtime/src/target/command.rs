@@ -10,6 +10,7 @@ mod output;
 use super::program::{self, StartError, file_name};
 use super::{Args, Target, TargetCall, TargetKind, preview};
 use crate::process::{self, ProcessEnd, ProcessOutput, ProcessSpec, STDERR_TAIL_BYTES};
+use crate::secret::{Mask, is_credential};
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter::{self, CommandTarget};
 use mcpaql_core::error::{Code, LimitType, OpError};
@@ -17,6 +18,7 @@ use mcpaql_core::operation::{Binding, CommandBinding, ExitMeaning, Operation, St
 use mcpaql_core::response::{Answer, Warning};
 use mcpaql_core::template::{self, EnvTemplate};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -30,6 +32,8 @@ pub struct CommandRunner {
     env: Vec<(String, String)>,
     /// Texts that errors must not show, and their replacements.
     hidden: Vec<(String, &'static str)>,
+    /// Credentials, which answers must not show either.
+    credentials: Mask,
     timeout: Duration,
     max_output: usize,
 }
@@ -96,11 +100,18 @@ impl CommandRunner {
             set.push((name.clone(), value.clone()));
         }
         let variables = program::variables(&target.env, set, &env);
-        let is_set = |name: &str| target.set_env.contains_key(name);
-        let secrets =
-            variables.iter().filter(|(name, value)| !is_set(name) && program::is_secret(name, value));
+        // A fixed value is often a setting, such as a language.
+        let is_setting =
+            |name: &str, value: &str| target.set_env.contains_key(name) && !is_credential(name, value);
+        let secrets = || {
+            let given = variables.iter().filter(|(name, value)| program::is_secret(name, value));
+            given.filter(|(name, value)| !is_setting(name, value))
+        };
+        let mut credentials = Mask::default();
+        let given = secrets().filter(|(name, value)| is_credential(name, value));
+        given.for_each(|(_, value)| credentials.add(value));
         let mut hidden: Vec<(String, &'static str)> =
-            secrets.map(|(_, value)| (value.clone(), "***")).collect();
+            secrets().map(|(_, value)| (value.clone(), "***")).collect();
         let paths =
             [(cwd.as_ref().and_then(|path| path.to_str()).map(str::to_owned), "."), (env("HOME"), "~")];
         hidden
@@ -109,6 +120,7 @@ impl CommandRunner {
             cwd,
             env: variables,
             hidden,
+            credentials,
             timeout: Duration::from_millis(target.timeout_ms),
             max_output: usize::try_from(target.max_output_bytes).unwrap_or(usize::MAX),
         })
@@ -169,15 +181,15 @@ impl CommandRunner {
         };
         if let Some(code) = code {
             let hidden = self.hidden_values(operation, args);
-            let stderr = output::clean(&output.stderr, STDERR_TAIL_BYTES, &hidden);
+            let stderr = output::clean(&self.without_credentials(output.stderr), STDERR_TAIL_BYTES, &hidden);
             if !stderr.is_empty() {
                 return Err(failed(code, name, status, ("stderr", &stderr)));
             }
             // Some programs write errors to standard output.
-            let stdout = output::clean(&output.stdout, STDERR_TAIL_BYTES, &hidden);
+            let stdout = output::clean(&self.without_credentials(output.stdout), STDERR_TAIL_BYTES, &hidden);
             return Err(failed(code, name, status, ("stdout", &stdout)));
         }
-        let mut answer = output::answer(binding.output, output.stdout)?;
+        let mut answer = output::answer(binding.output, self.without_credentials(output.stdout))?;
         if held {
             let message = format!(
                 "{name} left a child process running, which kept the output open; the child process was stopped."
@@ -206,6 +218,17 @@ impl CommandRunner {
             out.insert("stdin".into(), serde_json::from_str(&text).unwrap_or_else(|_| text.into()));
         }
         Ok(Value::Object(out))
+    }
+
+    /// Returns an output without the credentials that the program was given.
+    fn without_credentials(&self, stdout: Vec<u8>) -> Vec<u8> {
+        if self.credentials.is_empty() {
+            return stdout;
+        }
+        match self.credentials.apply(&String::from_utf8_lossy(&stdout)) {
+            Cow::Borrowed(_) => stdout,
+            Cow::Owned(masked) => masked.into_bytes(),
+        }
     }
 
     /// The values that errors of this call must not show: sensitive arguments, secrets and paths of the operator.

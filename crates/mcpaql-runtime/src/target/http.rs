@@ -2,7 +2,10 @@
 //!
 //! What always holds:
 //! - A call with its redirects and retries ends within the target's timeout.
-//! - Credentials are sent only to the origin that the document names.
+//! - Credentials are sent only to the origin that the document names; for a fetched description, only to hosts that the
+//!   operator approved.
+//! - Requests go to public addresses, and to others only if the operator allows it.
+//! - A write is never sent twice, except with an idempotency header.
 //! - Dropping the future aborts the request.
 //! - Logs contain the method, the path template, the status and the duration, never a value.
 //!
@@ -38,6 +41,7 @@ use super::auth::{Credentials, EnvLookup, ReservedNames, Tokens};
 use super::{Args, Target, TargetCall, TargetKind};
 use crate::caller::Caller;
 use crate::fetch;
+use crate::outgoing::NameLookup;
 use address::{BaseAddress, Network};
 use call::HttpCall;
 use futures_util::future::BoxFuture;
@@ -153,6 +157,13 @@ impl HttpClient {
         HttpClient { backoff, ..self }
     }
 
+    /// Returns this client with another lookup of names than the system's.
+    #[must_use]
+    pub fn with_lookup(self, lookup: NameLookup) -> Self {
+        self.network.guard().set_lookup(lookup);
+        self
+    }
+
     /// Returns this client with a fixed boundary for multipart bodies instead of a random one, for tests.
     #[must_use]
     pub fn with_boundary(self, boundary: fn() -> String) -> Self {
@@ -188,6 +199,8 @@ impl HttpClient {
         if let Some(address) = next_page {
             next_page::follow(&mut outgoing, address, &reserved)?;
         }
+        let key = operation.idempotency_header();
+        let has_idempotency_key = key.is_some_and(|name| add_idempotency_key(&mut outgoing.headers, name));
         let background = operation.lifecycle.map(|lifecycle| Duration::from_millis(lifecycle.limit_ms()));
         let timeout = background.unwrap_or(self.timeout);
         let started = Instant::now();
@@ -200,6 +213,7 @@ impl HttpClient {
             auth,
             credentials: Credentials::default(),
             status: AtomicU16::new(0),
+            has_idempotency_key,
             // A timeout beyond the range of the clock counts as a year.
             deadline: started.checked_add(timeout).unwrap_or(started + Duration::from_secs(86_400 * 365)),
         };
@@ -218,6 +232,15 @@ impl HttpClient {
         }
     }
 
+    /// Returns the address in the document, if it has variables.
+    fn written_address<'a>(&'a self, binding: &'a HttpBinding) -> Option<&'a str> {
+        match (&binding.base_url, &self.base) {
+            (Some(own), _) => Some(own),
+            (None, BaseAddress::Template(text)) => Some(text),
+            (None, BaseAddress::Fixed(_)) => None,
+        }
+    }
+
     /// Returns the operation's own authentication or else the adapter's, and the names that it reserves.
     fn authentication<'a>(
         &'a self,
@@ -230,6 +253,18 @@ impl HttpClient {
         })?;
         Ok((auth, Cow::Owned(reserved)))
     }
+}
+
+/// Adds a key that is new for this call, and the same for all its repetitions. A value of the caller is kept. Returns
+/// whether the request has a key.
+fn add_idempotency_key(headers: &mut HeaderMap, name: &str) -> bool {
+    let (Ok(name), Ok(key)) =
+        (HeaderName::from_bytes(name.as_bytes()), HeaderValue::try_from(uuid::Uuid::new_v4().to_string()))
+    else {
+        return false;
+    };
+    headers.entry(name).or_insert(key);
+    true
 }
 
 /// Adds the fixed values of an operation to the caller's; `None` if it has none. A name with a space cannot be the name

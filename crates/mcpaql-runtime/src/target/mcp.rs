@@ -55,7 +55,7 @@ impl McpProxy {
         params.insert("arguments".into(), arguments.into());
         let input = caller.input().filter(|_| results == ResultForm::Plain);
         params.extend(input.map(|input| input.params.clone()).unwrap_or_default());
-        let outcome = self.upstream.request_raw("tools/call", &params, caller).await;
+        let outcome = self.upstream.request_raw("tools/call", &params, caller, operation.may_repeat()).await;
         let mask = || {
             let mut mask = self.upstream.mask();
             let sensitive = operation.params.iter().filter(|param| param.sensitive);

@@ -151,6 +151,17 @@ async fn an_incomplete_list_says_so() {
     let (_, warnings) = counted(&served_foreign).await;
     assert_eq!(warnings[0]["code"], "PARTIAL_LIST");
     assert_eq!(foreign.seen().len(), 1);
+    for next in ["http://169.254.169.254/items", "http://127.0.0.1:9/items", "//[::1]/items"] {
+        let linked = Upstream::start(move |_, _| {
+            let link = format!("<{next}>; rel=\"next\"");
+            answer(200, &[("content-type", "application/json"), ("link", &link)], "[{\"id\": 1}]")
+        })
+        .await;
+        let by_link = served(&linked.url, json!({"pagination": {"kind": "link"}})).await;
+        let (_, warnings) = counted(&by_link).await;
+        assert_eq!(warnings[0]["code"], "PARTIAL_LIST", "{next}: {warnings}");
+        assert_eq!(linked.seen().len(), 1, "{next}");
+    }
 }
 
 #[tokio::test]

@@ -7,8 +7,11 @@ mod credentials;
 #[path = "../../src/target/http/fixture.rs"]
 mod fixture;
 mod oauth;
+mod private_networks;
 mod redirects;
 mod requests;
+mod retries;
+mod secrets;
 mod styles;
 mod transport;
 pub(crate) mod upstream;
@@ -16,6 +19,7 @@ pub(crate) mod upstream;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Auth, HttpTarget};
 use mcpaql_core::error::OpError;
+use mcpaql_core::host::NetworkAccess;
 use mcpaql_core::operation::{BodyForm, Operation};
 use mcpaql_core::response::Answer;
 use mcpaql_runtime::caller::Caller;
@@ -37,6 +41,8 @@ fn target(base_url: &str) -> HttpTarget {
         timeout_ms: 30_000,
         retries: 2,
         max_response_bytes: 1024 * 1024,
+        idempotency_header: None,
+        access: NetworkAccess::default(),
     }
 }
 

@@ -11,6 +11,7 @@ use anyhow::Result;
 use mcpaql_audit::settings;
 use mcpaql_core::diagnostic::{Diagnostic, Severity, capitalize};
 use mcpaql_core::error::Code;
+use mcpaql_core::host::NetworkAccess;
 use mcpaql_core::suggest::snake_case;
 use mcpaql_document::config::{self, AdapterEntry, AdapterOrigin, Config};
 use mcpaql_document::source::Source;
@@ -163,12 +164,15 @@ pub(super) fn resolve_adapter_entry(
             read_adapter_source(&folder.join(document), &import_options(entry, folder))?
         }
         AdapterOrigin::Builtin(name) => AdapterSource::Document(builtin_document(name)?),
-        AdapterOrigin::Openapi(source) => {
-            openapi_source(read_description(source, folder)?, &import_options(entry, folder))?
-        }
+        AdapterOrigin::Openapi(source) => openapi_source(
+            read_description(source, folder, &overrides.access)?,
+            &import_options(entry, folder),
+        )?,
         AdapterOrigin::Mcp(target) => {
             let mut target = (**target).clone();
             overrides.limits.apply_to_server(&mut target);
+            target.grant_own_host();
+            target.access.extend(&overrides.access);
             let name = entry.name.clone().unwrap_or_else(|| mcp::name_from_link(&target.link));
             if !servers.insert(snake_case(&name)) {
                 return Err(error_with_hint(
@@ -214,9 +218,9 @@ fn import_options(entry: &AdapterEntry, folder: &Path) -> ImportOptions {
     }
 }
 
-fn read_description(source: &str, folder: &Path) -> Result<Description> {
+fn read_description(source: &str, folder: &Path, access: &NetworkAccess) -> Result<Description> {
     if openapi_files::is_url(source) {
-        return openapi_files::read(source);
+        return openapi_files::read_with(source, access);
     }
     openapi_files::read(&folder.join(source).display().to_string())
 }

@@ -3,6 +3,7 @@
 use mcpaql_core::adapter::{Adapter, Auth};
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::diagnostic::Diagnostic;
+use mcpaql_core::host::NetworkAccess;
 use mcpaql_core::library::{Library, LibraryOperation, Outline};
 use mcpaql_core::naming::title_of;
 use mcpaql_core::operation::{Binding, Operation, Segment};
@@ -17,6 +18,8 @@ pub(crate) struct EntryOverrides {
     pub(crate) name: Option<String>,
     pub(crate) auth: Option<Auth>,
     pub(crate) limits: CallLimits,
+    /// Which private networks it may reach, and which hosts get its credentials.
+    pub(crate) access: NetworkAccess,
     /// Which operations to serve, unless an import has already selected them.
     pub(crate) selection: Selection,
 }
@@ -27,15 +30,16 @@ impl EntryOverrides {
             name: entry.name.clone(),
             auth: entry.auth.clone(),
             limits: entry.limits,
+            access: entry.access.clone(),
             selection: Selection::parse(&entry.include, &entry.exclude)?,
         })
     }
 
     /// Whether nothing is overridden.
     pub(crate) fn is_empty(&self) -> bool {
-        let EntryOverrides { name, auth, limits, selection } = self;
+        let EntryOverrides { name, auth, limits, access, selection } = self;
         let is_unlimited = *limits == CallLimits::default() && *selection == Selection::default();
-        name.is_none() && auth.is_none() && is_unlimited
+        name.is_none() && auth.is_none() && *access == NetworkAccess::default() && is_unlimited
     }
 
     /// Applies the overrides to the adapter of a document, and returns the problems of the selection rules.
@@ -63,8 +67,13 @@ impl EntryOverrides {
         if let Some(auth) = &self.auth {
             adapter.auth = auth.clone();
         }
-        self.limits.apply(&mut adapter.target);
-        adapter.targets.values_mut().for_each(|one| self.limits.apply(&mut one.target));
+        let alternatives = adapter.targets.values_mut().map(|one| &mut one.target);
+        for target in std::iter::once(&mut adapter.target).chain(alternatives) {
+            self.limits.apply(target);
+            if let Some(access) = target.access_mut() {
+                access.extend(&self.access);
+            }
+        }
     }
 
     /// Applies the overrides that concern the catalog.

@@ -10,13 +10,14 @@ use crate::openapi_files::{Description, Digest};
 use crate::output::{self, HintedError};
 use crate::servers::{self, AccessSyntax};
 use anyhow::{Context, Result};
-use mcpaql_core::adapter::{Adapter, Auth, McpTarget, ResultForm};
+use mcpaql_core::adapter::{Adapter, Auth, McpTarget, ResultForm, TargetConfig};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::error::Code;
 use mcpaql_core::naming::title_of;
 use mcpaql_core::suggest::snake_case;
+use mcpaql_core::template::{EnvPiece, EnvTemplate};
 use mcpaql_core::variables;
 use mcpaql_document::check::{self, CheckOutput};
 use mcpaql_document::compile;
@@ -309,6 +310,16 @@ fn check_description(
     }
 }
 
+/// Returns the address that a target takes from a variable of the environment, which the operator sets.
+fn address_of_variable(target: &TargetConfig) -> Option<String> {
+    let TargetConfig::Http(target) = target else { return None };
+    let template = EnvTemplate::parse(&target.base_url)?;
+    match template.pieces().first()? {
+        EnvPiece::Variable { name, .. } => environment::process()(name),
+        EnvPiece::Text(_) => None,
+    }
+}
+
 /// Reads the overrides file, if there is one.
 pub(crate) fn read_overrides(flags: &ImportOptions) -> Result<(Option<Source>, Overrides)> {
     let Some(path) = flags.overrides.as_deref() else { return Ok((None, Overrides::default())) };
@@ -355,8 +366,19 @@ impl OpenApiSource {
     /// # Errors
     /// The problems, with the text that they are about.
     pub(crate) fn open(self) -> Result<ImportedApi, (Source, Vec<Diagnostic>)> {
-        let Description { name, url, text, references } = self.description;
-        openapi::open(text, &self.options, references).map_err(|diagnostics| {
+        let Description { name, url, typed, text, references } = self.description;
+        let mut opened = openapi::open(text, &self.options, references);
+        let address_of_variable =
+            opened.as_ref().ok().and_then(|api| address_of_variable(&api.adapter.target));
+        if let (Ok(api), Some(typed)) = (&mut opened, typed)
+            && let Some(access) = api.adapter.target.access_mut()
+        {
+            access.is_fetched = true;
+            access.grant_address(&typed);
+            access.grant_address(self.options.overrides.adapter.base_url.as_deref().unwrap_or_default());
+            access.grant_address(&address_of_variable.unwrap_or_default());
+        }
+        opened.map_err(|diagnostics| {
             let in_overrides =
                 diagnostics.iter().any(|diagnostic| diagnostic.pointer.starts_with("/operations"));
             let source = self.overrides.filter(|_| in_overrides);

@@ -29,6 +29,7 @@ mod imports;
 mod init;
 mod modes;
 mod openapi;
+mod outgoing;
 #[cfg(unix)]
 mod poison;
 mod process;

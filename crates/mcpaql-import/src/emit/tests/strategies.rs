@@ -334,6 +334,8 @@ pub(super) fn http_target() -> HttpTarget {
         timeout_ms: 60_000,
         retries: 2,
         max_response_bytes: 10 << 20,
+        idempotency_header: None,
+        access: mcpaql_core::host::NetworkAccess::default(),
     }
 }
 

@@ -9,6 +9,7 @@
 //! - Every value is in the call's [`Mask`].
 
 use super::EnvLookup;
+use crate::outgoing::{self, refused_host};
 use crate::secret::{Mask, Secret};
 use crate::target::http::address::Network;
 use base64::Engine as _;
@@ -175,6 +176,11 @@ impl Tokens {
             }
             (None, _) => {
                 let url = self.network.resolve(&oauth.token_url, env)?;
+                let guard = self.network.guard();
+                if !guard.gets_credentials(&url) {
+                    return Err(outgoing::unapproved_host(url.host_str().unwrap_or_default()));
+                }
+                guard.check(&url, &url).await.map_err(|refused| refused.to_op_error())?;
                 let http = self.network.client(&url)?.clone();
                 let fetch = TokenFetch {
                     grant: Arc::clone(&grant),
@@ -307,7 +313,10 @@ impl TokenFetch {
         };
         match timeout(left, answer).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(unreachable_service(crate::target::http::connection_failure(&error))),
+            Ok(Err(error)) => Err(match refused_host(&error) {
+                Some(refused) => refused.to_op_error(),
+                None => unreachable_service(crate::target::http::connection_failure(&error)),
+            }),
             Err(_) => Err(unreachable_service("no answer in time")),
         }
     }

@@ -1,19 +1,27 @@
 //! Addresses in documents: fills in their variables, checks them, and provides a client for them.
 //!
 //! What always holds: an address is `https`, or `http` to this machine, or `http` if the document allows it. It has
-//! no credentials and no fragment. Variables are read on every call, like those of headers.
+//! no credentials and no fragment. Variables are read on every call, like those of headers. The client connects only to
+//! addresses that the guard of the target allows, and never sends a request twice by itself.
 
 use super::HttpSetupError;
 use super::redirect::is_loopback;
 use crate::fetch;
+use crate::outgoing::{GuardedResolver, OutgoingGuard};
+use crate::secret::{Mask, is_credential};
 use crate::target::auth::EnvLookup;
 use mcpaql_core::adapter::HttpTarget;
 use mcpaql_core::error::{Code, OpError};
-use mcpaql_core::host::address_problem;
+#[cfg(test)]
+use mcpaql_core::host::NetworkAccess;
+use mcpaql_core::host::{self, address_problem};
 use mcpaql_core::template::{EnvPiece, EnvTemplate};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use url::Url;
+
+/// Shorter parts of an address are settings, such as a version.
+const MIN_SECRET_LENGTH: usize = 4;
 
 /// How a target connects to other machines.
 #[derive(Debug)]
@@ -22,6 +30,7 @@ pub(crate) struct Network {
     /// Whether addresses may have a query.
     allow_query: bool,
     connect_timeout: Duration,
+    guard: Arc<OutgoingGuard>,
     /// For loopback addresses, without a proxy.
     direct: OnceLock<reqwest::Client>,
     default: OnceLock<reqwest::Client>,
@@ -48,6 +57,7 @@ impl Network {
             allow_http: target.allow_http,
             allow_query: false,
             connect_timeout: Duration::from_millis(target.connect_timeout_ms),
+            guard: Arc::new(OutgoingGuard::new(target.access.clone())),
             direct: OnceLock::new(),
             default: OnceLock::new(),
         }
@@ -64,6 +74,7 @@ impl Network {
             allow_http: false,
             allow_query: false,
             connect_timeout: Duration::from_secs(5),
+            guard: Arc::new(OutgoingGuard::new(NetworkAccess::default())),
             direct: OnceLock::new(),
             default: OnceLock::new(),
         }
@@ -136,6 +147,32 @@ impl Network {
         }
     }
 
+    /// Adds what is secret in an address to the mask: the values of variables in its path and query. A host is visible on
+    /// the network anyway, and errors have to name it.
+    pub(super) fn add_secrets(&self, text: &str, env: &EnvLookup, mask: &mut Mask) {
+        let Some(template) = EnvTemplate::parse(text).filter(EnvTemplate::has_variables) else { return };
+        let mut address = String::new();
+        for piece in template.pieces() {
+            match piece {
+                EnvPiece::Text(text) => address.push_str(text),
+                EnvPiece::Variable { name, fallback } => {
+                    let value = env.get_plain(name);
+                    let start = address.len();
+                    address.push_str(value.as_deref().or(fallback.as_deref()).unwrap_or_default());
+                    let path = host::path_start(&address).and_then(|path| address.get(path.max(start)..));
+                    if value.is_some() {
+                        add_path(name, path.unwrap_or_default(), mask);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Decides where requests may go.
+    pub(crate) fn guard(&self) -> &OutgoingGuard {
+        &self.guard
+    }
+
     /// Returns the client for an address.
     pub(crate) fn client(&self, url: &Url) -> Result<&reqwest::Client, OpError> {
         self.build(url).map_err(|error| {
@@ -159,6 +196,9 @@ impl Network {
                 .redirect(reqwest::redirect::Policy::none())
                 .connect_timeout(self.connect_timeout)
                 .tcp_nodelay(true)
+                .dns_resolver(Arc::new(GuardedResolver(Arc::clone(&self.guard))))
+                // What is repeated is decided by call.
+                .retry(reqwest::retry::never())
                 // Bodies are decompressed while they are read, with all members.
                 .no_gzip();
             if local { builder.no_proxy() } else { builder }
@@ -181,6 +221,15 @@ impl BaseAddress {
             BaseAddress::Template(text) => network.resolve(text, env),
         }
     }
+}
+
+/// Adds the parts of a path that came from a variable, as far as they are credentials.
+fn add_path(name: &str, path: &str, mask: &mut Mask) {
+    if path.len() >= MIN_SECRET_LENGTH && is_credential(name, path) {
+        mask.add(path);
+    }
+    let parts = path.split(['/', '?', '&', '=', ':']).filter(|part| part.len() >= MIN_SECRET_LENGTH);
+    parts.filter(|part| is_credential(name, part)).for_each(|part| mask.add(part));
 }
 
 fn invalid_address(text: &str, error: &HttpSetupError) -> OpError {
@@ -219,6 +268,39 @@ mod tests {
         assert_eq!(resolve(regional, &set).unwrap(), "https://eu.api.example/v1");
         assert_eq!(resolve(regional, &env(&[])).unwrap(), "https://us.api.example/v1");
         assert_eq!(resolve("${env:URL}", &set).unwrap(), "http://127.0.0.1:8080/v2");
+    }
+
+    #[test]
+    fn values_in_the_path_of_an_address_are_secret_and_its_host_is_not() {
+        let set = env(&[
+            ("BOT", "123456:AAF-x9"),
+            ("REGION", "eu-west-1"),
+            ("HOOK", "https://hooks.example/services/T0A9B8C7D/q8w7e6r5"),
+            ("VERSION", "v2"),
+            ("HOST", "x9y8z7w6.example.com"),
+        ]);
+        let masked = |text: &str, shown: &str| {
+            let mut mask = Mask::default();
+            Network::for_tests().add_secrets(text, &set, &mut mask);
+            mask.apply(shown).into_owned()
+        };
+        let bot = masked(
+            "https://api.example/bot${env:BOT}/${env:VERSION}",
+            "/bot123456:AAF-x9/v2 bot123456%3AAAF-x9",
+        );
+        assert_eq!(bot, "/bot[redacted]/v2 bot[redacted]");
+        assert_eq!(masked("https://${env:REGION}.example/x", "eu-west-1.example"), "eu-west-1.example");
+        assert_eq!(masked("https://${env:HOST}/x", "x9y8z7w6.example.com"), "x9y8z7w6.example.com");
+        let hook = masked(
+            "${env:HOOK}",
+            "cannot connect to https://hooks.example/services/T0A9B8C7D/q8w7e6r5: T0A9B8C7D",
+        );
+        assert!(
+            hook.starts_with("cannot connect to https://hooks.example/")
+                && !hook.contains("T0A9")
+                && !hook.contains("q8w7"),
+            "{hook}"
+        );
     }
 
     #[test]

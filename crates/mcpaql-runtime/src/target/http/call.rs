@@ -37,6 +37,8 @@ pub(super) struct HttpCall<'a> {
     pub(super) auth: &'a Auth,
     /// The credentials of the last attempt.
     pub(super) credentials: Credentials,
+    /// The request has a header by which the API recognises a repetition.
+    pub(super) has_idempotency_key: bool,
     pub(super) deadline: Instant,
     /// The status of the last answer, for the log; 0 if there is none.
     pub(super) status: AtomicU16,
@@ -54,13 +56,14 @@ impl HttpCall<'_> {
     /// Sends the request until an answer is final, and reads it.
     pub(super) async fn run(&mut self, first: Hop<'_>) -> Result<Answer, OpError> {
         self.read_credentials().await?;
-        let attempts = if self.operation.may_repeat() { self.client.retries } else { 0 };
+        let may_repeat = self.operation.may_repeat() || self.has_idempotency_key;
+        let attempts = if may_repeat { self.client.retries } else { 0 };
         let mut n = 0;
         let mut renewed = false;
         loop {
             let backoff = self.client.backoff.delay(n);
             let outcome = self.follow(first.clone()).await;
-            // A refused request had no effect, so every operation may repeat it, once.
+            // The API refused the credentials before it ran anything, so every operation may send its request again, once.
             if !renewed && is_refused(&outcome) && self.credentials.discard_tokens().await {
                 renewed = true;
                 drop(outcome);
@@ -106,6 +109,9 @@ impl HttpCall<'_> {
         let mut credentials =
             Credentials::read(self.auth, &client.secret_headers, &client.env, &client.tokens).await?;
         credentials.mask.join(std::mem::take(&mut self.credentials.mask));
+        if let Some(address) = client.written_address(self.binding) {
+            client.network.add_secrets(address, &client.env, &mut credentials.mask);
+        }
         self.credentials = credentials;
         Ok(())
     }

@@ -14,6 +14,7 @@ use bytes::Bytes;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{Auth, HttpTarget};
 use mcpaql_core::error::OpError;
+use mcpaql_core::host::NetworkAccess;
 use mcpaql_core::operation::BodyForm;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Response, StatusCode};
@@ -75,6 +76,7 @@ impl HttpEndpoint {
         url: &str,
         headers: &IndexMap<String, String>,
         allow_http: bool,
+        access: &NetworkAccess,
         auth: &Auth,
         env: EnvLookup,
     ) -> Result<HttpEndpoint, HttpSetupError> {
@@ -87,6 +89,8 @@ impl HttpEndpoint {
             timeout_ms: u64::MAX,
             retries: 0,
             max_response_bytes: u64::MAX,
+            idempotency_header: None,
+            access: access.clone(),
         };
         let network = Arc::new(Network::new(&target).with_queries());
         let base = network.base(url, &env)?;
@@ -120,7 +124,10 @@ impl HttpEndpoint {
         let mut mask = Mask::default();
         let mut renewed = false;
         loop {
-            let credentials = self.credentials(overrides).await.map_err(SendError::Refused)?;
+            let mut credentials = self.credentials(overrides).await.map_err(SendError::Refused)?;
+            if let BaseAddress::Template(text) = &self.base {
+                self.network.add_secrets(text, &self.env, &mut credentials.mask);
+            }
             mask.join(credentials.mask.clone());
             let outcome = self.follow(&method, &headers, body.as_ref(), &credentials).await;
             match outcome {

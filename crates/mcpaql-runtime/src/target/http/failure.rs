@@ -75,7 +75,7 @@ impl ErrorResponse<'_> {
         let text = String::from_utf8_lossy(self.body);
         let mut text = mask.apply(text.trim()).into_owned();
         if self.cut {
-            let safe_length = text.len().saturating_sub(mask.max_length());
+            let safe_length = mask.safe_length(&text);
             truncate(&mut text, safe_length);
         }
         if text.is_empty() {

@@ -4,7 +4,6 @@
 //! header or query parameter of the server as `[redacted]`.
 
 use super::HttpClient;
-use super::address::BaseAddress;
 use super::request::{self, RequestDefaults};
 use crate::secret::REDACTED;
 use crate::target::{Args, preview};
@@ -47,6 +46,9 @@ impl HttpClient {
         for name in &reserved.headers {
             headers.insert(name.to_string(), REDACTED.into());
         }
+        if let Some(name) = operation.idempotency_header() {
+            headers.entry(name.to_ascii_lowercase()).or_insert("a new value for each call".into());
+        }
         if !reserved.cookies.is_empty() {
             headers.insert(COOKIE.to_string(), REDACTED.into());
         }
@@ -68,18 +70,14 @@ impl HttpClient {
 
     /// Returns the address of the request; its base as written in the document if it has variables, which may be secret.
     fn shown_address(&self, binding: &HttpBinding, base: &str, address: &str) -> String {
-        let written = match (&binding.base_url, &self.base) {
-            (Some(own), _) => Some(own),
-            (None, BaseAddress::Template(text)) => Some(text),
-            (None, BaseAddress::Fixed(_)) => None,
-        };
+        let written = self.written_address(binding);
         let has_variables =
-            |text: &&String| EnvTemplate::parse(text).is_some_and(|template| template.has_variables());
+            |text: &&str| EnvTemplate::parse(text).is_some_and(|template| template.has_variables());
         let rest = address.strip_prefix(base.trim_end_matches('/'));
         match (written.filter(has_variables), rest) {
             (None, _) => address.to_owned(),
             (Some(written), Some(rest)) => format!("{}{rest}", written.trim_end_matches('/')),
-            (Some(written), None) => written.clone(),
+            (Some(written), None) => written.to_owned(),
         }
     }
 }

@@ -83,6 +83,10 @@ pub(super) fn decode(
         MediaKind::Text if is_xml(&media_type) && expects_data(operation) => xml_data(body, &charset, mask),
         MediaKind::Text => text(body, &charset, mask),
         MediaKind::Unlabelled => unlabelled(operation, body, mask),
+        // The base64 of a file cannot be masked without breaking the file.
+        MediaKind::Binary if mask.contains_secret(&String::from_utf8_lossy(&body)) => {
+            text(body, &charset, mask)
+        }
         MediaKind::Binary => binary(operation, &media_type, &body),
     })
 }

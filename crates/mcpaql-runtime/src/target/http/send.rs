@@ -5,6 +5,7 @@ use super::headers::join_cookies;
 use super::redirect::{self, Hop, RedirectDecision};
 use super::request;
 use super::style::{self, Pairs};
+use crate::outgoing::{self, refused_host};
 use crate::target::auth::Credentials;
 use mcpaql_core::error::{Code, OpError};
 use reqwest::header::{COOKIE, HeaderMap, HeaderValue};
@@ -42,14 +43,25 @@ impl Sender<'_> {
         mut hop: Hop<'_>,
         on_status: impl Fn(StatusCode),
     ) -> Result<HttpReply, HttpRequestError> {
+        let base = hop.outgoing.url.clone();
+        let guard = self.network.guard();
+        if self.credentials.is_present() && !guard.gets_credentials(&base) {
+            let error = outgoing::unapproved_host(base.host_str().unwrap_or_default());
+            return Err(HttpRequestError::Refused(error));
+        }
         for _ in 0..=redirect::MAX_HOPS {
+            let checked = guard.check(&hop.outgoing.url, &base).await;
+            checked.map_err(|refused| HttpRequestError::Refused(refused.to_op_error()))?;
             let request = authenticated_request(&hop, self.credentials).map_err(HttpRequestError::Refused)?;
             let http = self.network.client(&hop.outgoing.url).map_err(HttpRequestError::Refused)?;
             let sent = match &hop.outgoing.body {
                 Some(body) => body.send(http, request).await,
                 None => http.execute(request).await,
             };
-            let response = sent.map_err(HttpRequestError::Connection)?;
+            let response = sent.map_err(|error| match refused_host(&error) {
+                Some(refused) => HttpRequestError::Refused(refused.to_op_error()),
+                None => HttpRequestError::Connection(error),
+            })?;
             let status = response.status();
             on_status(status);
             let decision =

@@ -140,7 +140,7 @@ impl Upstream {
                     UpstreamLink::Program(Arc::new(Program::new(command, environment)?))
                 }
                 McpLink::Url { url, headers, allow_http } => UpstreamLink::Endpoint(Arc::new(
-                    McpEndpoint::new(url, headers, *allow_http, auth, environment, limit)?,
+                    McpEndpoint::new(url, headers, (*allow_http, &target.access), auth, environment, limit)?,
                 )),
             };
         let name = match (name, &link) {
@@ -208,7 +208,7 @@ impl Upstream {
         let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES {
             let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
-            let answer = self.request_in(supervisor, method, &object(params), caller).await;
+            let answer = self.request_in(supervisor, method, &object(params), caller, true).await;
             let mut page = match answer {
                 Err(UpstreamError::Refused { code: METHOD_NOT_FOUND, .. }) if cursor.is_none() => {
                     return Ok(PagedList { entries, end: ListEnd::UnknownMethod });
@@ -250,7 +250,7 @@ impl Upstream {
         caller: &Caller,
     ) -> Result<Value, UpstreamError> {
         let params = object(json!({"name": tool, "arguments": arguments}));
-        let raw = self.request_raw("tools/call", &params, caller).await?;
+        let raw = self.request_raw("tools/call", &params, caller, false).await?;
         self.parsed("tools/call", &raw)
     }
 
@@ -264,7 +264,7 @@ impl Upstream {
         params: Value,
         caller: &Caller,
     ) -> Result<Value, UpstreamError> {
-        let raw = self.request_raw(method, &object(params), caller).await?;
+        let raw = self.request_raw(method, &object(params), caller, method != "tools/call").await?;
         self.parsed(method, &raw)
     }
 
@@ -286,15 +286,17 @@ impl Upstream {
         UpstreamError::Unreadable { server: self.handle.supervisor.name().to_owned(), reason }
     }
 
-    /// Sends a request and returns the result as JSON text, without the credentials of the request.
+    /// Sends a request and returns the result as JSON text, without the credentials of the request. `is_read` says that
+    /// running it twice does no harm.
     pub(crate) async fn request_raw(
         &self,
         method: &str,
         params: &Map<String, Value>,
         caller: &Caller,
+        is_read: bool,
     ) -> Result<Box<RawValue>, UpstreamError> {
         let conversation = self.conversation_for(caller)?;
-        self.request_in(conversation.supervisor(), method, params, caller).await
+        self.request_in(conversation.supervisor(), method, params, caller, is_read).await
     }
 
     /// Returns the conversation for a caller.
@@ -313,6 +315,7 @@ impl Upstream {
         method: &str,
         params: &Map<String, Value>,
         caller: &Caller,
+        is_read: bool,
     ) -> Result<Box<RawValue>, UpstreamError> {
         let mut is_retry = false;
         loop {
@@ -324,11 +327,12 @@ impl Upstream {
             };
             let session = stateless.unwrap_or(session);
             match session.ask(method, params, caller, self.handle.timeout).await {
-                // Not masked: a tool must be called by exactly the name that the server gives it.
-                Ok(answer) if method == "tools/list" => return Ok(answer),
+                Ok(answer) if method == "tools/list" => {
+                    return Ok(session.tools_without_credentials(answer));
+                }
                 Ok(answer) => return Ok(session.without_credentials(answer)),
-                // The server was gone, or had lost the session, so the request had no effect.
-                Err(failure) if failure.unseen && !is_retry => is_retry = true,
+                // The server was gone, or had lost the session.
+                Err(failure) if failure.may_repeat(is_read) && !is_retry => is_retry = true,
                 Err(failure) => return Err(failure.error.masked(&session.mask())),
             }
         }

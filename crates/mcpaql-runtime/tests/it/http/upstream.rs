@@ -39,7 +39,15 @@ impl Upstream {
     pub(crate) async fn start(
         answer: impl Fn(usize, &Seen) -> Response + Clone + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        Upstream::start_at("127.0.0.1", answer).await
+    }
+
+    /// Listens on another address of this machine.
+    pub(crate) async fn start_at(
+        ip: &str,
+        answer: impl Fn(usize, &Seen) -> Response + Clone + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind((ip, 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let seen = Arc::new(Mutex::new(Vec::new()));
         let remembered = Arc::clone(&seen);

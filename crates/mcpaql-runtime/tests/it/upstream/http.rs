@@ -187,6 +187,24 @@ async fn every_request_carries_session_revision_and_credentials() {
 }
 
 #[tokio::test]
+async fn a_call_is_not_sent_again_if_it_may_have_run() {
+    let (addr, _told) = scripted(|heard, greeted| match (&heard.method, greeted) {
+        (&Method::POST, 1) => {
+            // The protocol's answer for an unknown session is 404. This one may come from the tool.
+            let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "No such session"}});
+            let mut response = json_answer(&error);
+            *response.status_mut() = StatusCode::BAD_REQUEST;
+            response
+        }
+        (&Method::POST, _) => json_answer(&answer(heard, "ran twice".into())),
+        _ => status(405),
+    })
+    .await;
+    let error = call(&upstream(addr), "pay", json!({})).await.unwrap_err();
+    assert!(error.to_string().contains("no longer knows the session"), "{error}");
+}
+
+#[tokio::test]
 async fn a_lost_session_is_started_again() {
     let (addr, _told) = scripted(|heard, greeted| match (&heard.method, greeted) {
         (&Method::POST, 1) => status(404),

@@ -29,11 +29,10 @@ export type HttpRequest = Readonly<{
   body_template?: unknown; // the whole body; a text `{name}` in it stands for the parameter
   fixed?: Readonly<Partial<Record<HttpParam["in"], JsonObject>>>; // values of every request, by place and name
   error?: ErrorRule; result?: readonly string[]; // `result` is the path of the result in the answer
-  page?: boolean; // the answer may be an HTML page
-  content_type?: string; // overrides the content type of the body
+  page?: boolean; content_type?: string; // the answer may be an HTML page; overrides the content type of the body
   base_url?: string; auth?: Auth; // override those of the target
   target?: string; // the parameter that selects one of several targets
-  repeatable?: boolean; removes?: boolean; // safe to send again; deletes the resource
+  repeatable?: boolean; removes?: boolean; idempotency?: string; // may be sent again; deletes; header of a new key
 }>;
 
 /** An answer is a failure if the value at `path` is `equals`, is another one than `not`, or else is not empty. */
@@ -72,6 +71,7 @@ function given({ params, fixed }: HttpRequest, args: JsonObject, place: HttpPara
 export function build(base: URL, own: ReadonlyMap<string, string>, request: HttpRequest, args: JsonObject): Outgoing {
   const url = urlOf(base, request, args);
   const headers = new Map(own);
+  if (request.idempotency !== undefined) headers.set(request.idempotency, randomUUID());
   if (!headers.has("accept")) headers.set("accept", "application/json, text/*;q=0.8, */*;q=0.5");
   if (request.content_type !== undefined) headers.set("content-type", request.content_type);
   else if (request.body !== undefined) headers.delete("content-type");

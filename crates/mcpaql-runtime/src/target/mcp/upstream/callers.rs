@@ -280,7 +280,10 @@ mod tests {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let environment = Arc::new(|_: &str| None) as _;
         let url = "http://127.0.0.1:1/mcp";
-        let endpoint = McpEndpoint::new(url, &IndexMap::new(), false, &Auth::None, &environment, 1).unwrap();
+        let endpoint = {
+            let outgoing = (false, &mcpaql_core::host::NetworkAccess::default());
+            McpEndpoint::new(url, &IndexMap::new(), outgoing, &Auth::None, &environment, 1).unwrap()
+        };
         let endpoint = Arc::new(endpoint);
         let options = StartOptions {
             link: UpstreamLink::Endpoint(Arc::clone(&endpoint)),

@@ -134,22 +134,42 @@ impl UpstreamError {
     }
 }
 
-/// A failed call, and whether the server cannot have received it.
+/// Whether the server has run a failed call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallEffect {
+    /// It may have run it.
+    Unknown,
+    /// Its answer says that it does not know the session, but not in the way of the protocol.
+    Unlikely,
+    /// The call was never sent, or was refused as the protocol refuses calls of an unknown session.
+    None,
+}
+
+/// A failed call, and whether the server has run it.
 #[derive(Debug)]
 pub(super) struct CallFailure {
     pub(super) error: UpstreamError,
-    pub(super) unseen: bool,
+    pub(super) effect: CallEffect,
 }
 
 impl From<UpstreamError> for CallFailure {
     fn from(error: UpstreamError) -> CallFailure {
-        CallFailure { error, unseen: false }
+        CallFailure { error, effect: CallEffect::Unknown }
     }
 }
 
 impl CallFailure {
     pub(super) fn unseen(error: UpstreamError) -> CallFailure {
-        CallFailure { error, unseen: true }
+        CallFailure { error, effect: CallEffect::None }
+    }
+
+    /// Returns whether the call may be sent again. `is_read` says that running it twice does no harm.
+    pub(super) fn may_repeat(&self, is_read: bool) -> bool {
+        match self.effect {
+            CallEffect::Unknown => false,
+            CallEffect::Unlikely => is_read,
+            CallEffect::None => true,
+        }
     }
 }
 

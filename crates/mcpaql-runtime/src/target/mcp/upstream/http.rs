@@ -2,10 +2,11 @@
 //! events.
 //!
 //! What always holds: credentials are sent only to the origin that the document names; no more than the size limit of
-//! an answer is held; only a request that was refused before it ran (401, an unknown session) is sent again.
+//! an answer is held; only a request that was refused before it ran (401, an unknown session) is sent again, and a call
+//! with an effect only if the refusal is certain.
 
 use super::calls::Calls;
-use super::error::{CallFailure, UpstreamError, UpstreamSetupError};
+use super::error::{CallEffect, CallFailure, UpstreamError, UpstreamSetupError};
 use super::message::STATELESS_REVISION;
 use super::sse::{SseEvent, SseParser};
 use crate::environment::Environment;
@@ -17,6 +18,7 @@ use bytes::Bytes;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::Auth;
 use mcpaql_core::error::OpError;
+use mcpaql_core::host::NetworkAccess;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, StatusCode};
 use std::fmt;
@@ -67,14 +69,14 @@ impl McpEndpoint {
     pub(super) fn new(
         url: &str,
         headers: &IndexMap<String, String>,
-        allow_http: bool,
+        (allow_http, access): (bool, &NetworkAccess),
         auth: &Auth,
         environment: &Environment,
         limit: usize,
     ) -> Result<McpEndpoint, UpstreamSetupError> {
         let environment = Arc::clone(environment);
-        let http =
-            HttpEndpoint::new(url, headers, allow_http, auth, EnvLookup::new(move |name| environment(name)))?;
+        let env = EnvLookup::new(move |name| environment(name));
+        let http = HttpEndpoint::new(url, headers, allow_http, access, auth, env)?;
         let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
         let name = host.unwrap_or_else(|| "remote".to_owned());
         Ok(McpEndpoint::of(Arc::new(http), limit, name, Arc::default()))
@@ -176,7 +178,11 @@ impl McpEndpoint {
             if known.is_some() && is_session_lost(status, &body) {
                 let expired = unavailable(calls, "no longer knows the session", None);
                 calls.refuse_new_calls(expired.clone());
-                return Err(CallFailure::unseen(expired));
+                let effect = match status {
+                    StatusCode::NOT_FOUND => CallEffect::None,
+                    _ => CallEffect::Unlikely,
+                };
+                return Err(CallFailure { error: expired, effect });
             }
             return Err(self.error_response(&body, error, calls).into());
         }

@@ -10,6 +10,7 @@ use crate::secret::Mask;
 use crate::target::MissingFeature;
 use indexmap::IndexMap;
 use mcpaql_core::adapter::Auth;
+use mcpaql_core::host::NetworkAccess;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +25,7 @@ impl NoEndpoint {
     pub(super) fn new(
         _url: &str,
         _headers: &IndexMap<String, String>,
-        _allow_http: bool,
+        _outgoing: (bool, &NetworkAccess),
         _auth: &Auth,
         _environment: &Environment,
         _limit: usize,

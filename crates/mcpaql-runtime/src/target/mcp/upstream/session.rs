@@ -7,7 +7,7 @@ use super::McpEndpoint;
 use super::calls::{CallEvent, Calls, Changes, PendingCall, is_work, no_answer};
 use super::error::{CallFailure, UpstreamError};
 use super::message::{self, CLIENT_CAPABILITIES, REVISION, STATELESS_REVISION, UNSUPPORTED_REVISION};
-use super::stdio::Program;
+use super::stdio::{Program, ProgramMasks};
 use crate::caller::{Ability, AskError, Caller};
 use crate::protocol::{LOG_LEVEL, LogFilter, LogLevel, METHOD_NOT_FOUND, SET_LEVEL};
 use crate::secret::Mask;
@@ -52,7 +52,7 @@ pub(super) struct UpstreamSession {
     /// Where requests are posted; `None` for a program.
     endpoint: Option<Arc<McpEndpoint>>,
     /// The secrets that the program was given.
-    mask: Mask,
+    masks: ProgramMasks,
     handshake: OnceLock<Map<String, Value>>,
     /// The `_meta` of each request in revisions without a handshake.
     meta: OnceLock<Map<String, Value>>,
@@ -91,12 +91,12 @@ impl UpstreamSession {
     ) -> Result<UpstreamSession, UpstreamError> {
         let (calls, outgoing) = Calls::new(server, limit, changes);
         let closing = CancellationToken::new();
-        let (endpoint, keeper, mask) = match link {
+        let (endpoint, keeper, masks) = match link {
             UpstreamLink::Program(program) => {
-                let (keeper, mask) = program.start(&calls, outgoing, limit, closing.clone())?;
-                let source = mask.clone();
+                let (keeper, masks) = program.start(&calls, outgoing, limit, closing.clone())?;
+                let source = masks.errors.clone();
                 calls.set_mask_source(move || source.clone());
-                (None, keeper, mask)
+                (None, keeper, masks)
             }
             UpstreamLink::Endpoint(endpoint) => {
                 let endpoint = Arc::new(endpoint.for_new_session());
@@ -104,7 +104,7 @@ impl UpstreamSession {
                 calls.set_mask_source(move || source.mask());
                 let keeper =
                     tokio::spawn(Arc::clone(&endpoint).run(Arc::clone(&calls), outgoing, closing.clone()));
-                (Some(endpoint), keeper, Mask::default())
+                (Some(endpoint), keeper, ProgramMasks::default())
             }
         };
         let (handshake, meta) = (OnceLock::new(), OnceLock::new());
@@ -112,7 +112,7 @@ impl UpstreamSession {
         let level = Mutex::new(None);
         let stateless = OnceCell::new();
         let session =
-            UpstreamSession { calls, endpoint, mask, handshake, meta, level, closing, keeper, stateless };
+            UpstreamSession { calls, endpoint, masks, handshake, meta, level, closing, keeper, stateless };
         match timeout(time_limit, session.perform_handshake(time_limit, opening)).await {
             // The server's error may contain secrets that it was given.
             Ok(outcome) => outcome.map_err(|error| error.masked(&session.mask()))?,
@@ -175,7 +175,7 @@ impl UpstreamSession {
             }
             self.calls.send(message::notification("notifications/initialized", None)).await;
         }
-        let _ = self.handshake.set(handshake);
+        let _ = self.handshake.set(self.masked_members(handshake));
         if let Some(endpoint) = &self.endpoint {
             endpoint.mark_initialized();
         }
@@ -215,9 +215,48 @@ impl UpstreamSession {
         (self.calls.server(), version.unwrap_or_default().to_owned())
     }
 
-    /// Returns an answer without the credentials of the request, in case the server repeats them.
+    /// The mask for answers of the server, in case it repeats credentials that it was given.
+    fn answer_mask(&self) -> Mask {
+        match &self.endpoint {
+            Some(endpoint) => endpoint.mask(),
+            None => self.masks.answers.clone(),
+        }
+    }
+
+    /// Returns an object without the credentials that the server was given.
+    fn masked_members(&self, members: Map<String, Value>) -> Map<String, Value> {
+        let mask = self.answer_mask();
+        if mask.is_empty() {
+            return members;
+        }
+        let mut value = Value::Object(members);
+        mask.apply_value(&mut value);
+        object(value)
+    }
+
+    /// Returns a list of tools without the credentials that the server was given. The names of the tools stay: a tool
+    /// must be called by exactly the name that the server gives it.
+    pub(super) fn tools_without_credentials(&self, answer: Box<RawValue>) -> Box<RawValue> {
+        if !self.answer_mask().contains_secret(answer.get()) {
+            return answer;
+        }
+        let mut list: Map<String, Value> = serde_json::from_str(answer.get()).unwrap_or_default();
+        for tool in list.get_mut("tools").and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Value::Object(members) = tool {
+                let name = members.get("name").cloned();
+                let mut masked = self.masked_members(std::mem::take(members));
+                if let (Some(name), Some(shown)) = (name, masked.get_mut("name")) {
+                    *shown = name;
+                }
+                *members = masked;
+            }
+        }
+        serde_json::value::to_raw_value(&list).unwrap_or(answer)
+    }
+
+    /// Returns an answer without the credentials that the server was given, in case it repeats them.
     pub(super) fn without_credentials(&self, answer: Box<RawValue>) -> Box<RawValue> {
-        let mask = self.endpoint.as_ref().map(|endpoint| endpoint.mask()).unwrap_or_default();
+        let mask = self.answer_mask();
         if !mask.contains_secret(answer.get()) {
             return answer;
         }
@@ -234,7 +273,7 @@ impl UpstreamSession {
     pub(super) fn mask(&self) -> Mask {
         match &self.endpoint {
             Some(endpoint) => endpoint.mask(),
-            None => self.mask.clone(),
+            None => self.masks.errors.clone(),
         }
     }
 

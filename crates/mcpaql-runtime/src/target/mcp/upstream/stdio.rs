@@ -10,7 +10,7 @@ use super::error::{UpstreamError, UpstreamSetupError};
 use crate::environment::Environment;
 use crate::process::{EXIT_GRACE, Process};
 use crate::protocol::{InputLine, LineReader};
-use crate::secret::Mask;
+use crate::secret::{Mask, is_credential};
 use crate::target::program::{self, StartError, file_name};
 use crate::target::upstream_text::quotable;
 use mcpaql_core::adapter::McpCommand;
@@ -61,7 +61,27 @@ struct ResolvedProgram {
     argv: Vec<String>,
     cwd: Option<PathBuf>,
     env: Vec<(String, String)>,
-    mask: Mask,
+    masks: ProgramMasks,
+}
+
+/// The secrets that a program was given.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ProgramMasks {
+    /// For its errors: every value that it does not inherit.
+    pub(super) errors: Mask,
+    /// For its answers and its tools: credentials. Paths and addresses are often what a server is about.
+    pub(super) answers: Mask,
+}
+
+impl ProgramMasks {
+    fn add(&mut self, name: &str, value: &str) {
+        if program::is_secret(name, value) {
+            self.errors.add(value);
+            if is_credential(name, value) {
+                self.answers.add(value);
+            }
+        }
+    }
 }
 
 impl Program {
@@ -95,11 +115,11 @@ impl Program {
     }
 
     fn resolve(&self) -> Result<ResolvedProgram, String> {
-        let hidden = RefCell::new(Mask::default());
+        let hidden = RefCell::new(ProgramMasks::default());
         let lookup = |name: &str| {
             let value = (self.environment)(name);
-            if let Some(value) = value.as_deref().filter(|value| program::is_secret(name, value)) {
-                hidden.borrow_mut().add(value);
+            if let Some(value) = &value {
+                hidden.borrow_mut().add(name, value);
             }
             value
         };
@@ -111,26 +131,27 @@ impl Program {
         let cwd = self.cwd.as_ref().map(fill).transpose()?.map(PathBuf::from);
         let set = self.set_env.iter().map(|(name, template)| Ok((name.clone(), fill(template)?)));
         let set: Vec<(String, String)> = set.collect::<Result<_, String>>()?;
+        set.iter().for_each(|(name, value)| hidden.borrow_mut().add(name, value));
         let env = program::variables(&self.env, set, lookup);
-        Ok(ResolvedProgram { argv, cwd, env, mask: hidden.into_inner() })
+        Ok(ResolvedProgram { argv, cwd, env, masks: hidden.into_inner() })
     }
 
     /// Starts the program. Its messages go to `calls`, and messages from `outgoing` go to the program. Returns the
-    /// task that keeps it running, and the mask of the secrets that it was given.
+    /// task that keeps it running, and the masks of the secrets that it was given.
     pub(super) fn start(
         &self,
         calls: &Arc<Calls>,
         outgoing: mpsc::Receiver<String>,
         limit: usize,
         closing: CancellationToken,
-    ) -> Result<(JoinHandle<()>, Mask), UpstreamError> {
+    ) -> Result<(JoinHandle<()>, ProgramMasks), UpstreamError> {
         let failed = |reason: String| UpstreamError::Unavailable {
             server: self.name.clone(),
             reason,
             cause: None,
             retry_after: None,
         };
-        let ResolvedProgram { argv, cwd, env, mask } = self.resolve().map_err(failed)?;
+        let ResolvedProgram { argv, cwd, env, masks } = self.resolve().map_err(failed)?;
         let (program, args) = argv.split_first().ok_or_else(|| failed("has no program".to_owned()))?;
         let mut process = Process::start(program, args, &env, cwd.as_deref(), Stdio::piped())
             .map_err(|error| not_started(&self.name, cannot_start(program, &error, cwd.as_deref())))?;
@@ -146,9 +167,9 @@ impl Program {
             closing,
         };
         let listener =
-            tokio::spawn(listen(stderr, Arc::clone(&keeper.tail), mask.clone(), self.name.clone()));
+            tokio::spawn(listen(stderr, Arc::clone(&keeper.tail), masks.errors.clone(), self.name.clone()));
         let reader = LineReader::new(stdout, limit.saturating_add(MESSAGE_OVERHEAD_BYTES));
-        Ok((tokio::spawn(keeper.run(reader, listener)), mask))
+        Ok((tokio::spawn(keeper.run(reader, listener)), masks))
     }
 }
 
@@ -333,7 +354,8 @@ mod tests {
         assert_eq!(filled.argv, ["x", "/home/me/a"]);
         let names: Vec<&str> = filled.env.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["HOME", "KEY"]);
-        assert_eq!(filled.mask.apply("s3cret-token in /home/me"), "[redacted] in /home/me");
+        assert_eq!(filled.masks.errors.apply("s3cret-token in /home/me"), "[redacted] in /home/me");
+        assert_eq!(filled.masks.answers.apply("Bearer s3cret-token"), "[redacted]", "the fixed variable");
 
         let command = McpCommand { command: vec!["${env:MISSING}".to_owned()], ..command };
         let missing = Program::new(&command, &environment).unwrap().resolve().err().unwrap();

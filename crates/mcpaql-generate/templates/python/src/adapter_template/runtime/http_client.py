@@ -117,8 +117,7 @@ class _Call:
     async def run(self, first: Outgoing) -> Answer:
         sign_in, clock = self._client.authenticator.read, asyncio.get_running_loop().time
         self._credentials = await sign_in(self._auth, self._mask)
-        attempts = self._client.target["retries"] if self._request.repeatable else 0
-        repetition, renewed = 0, False
+        attempts, repetition, renewed = self._client.target["retries"] if self._request.repeatable else 0, 0, False
         while True:
             wait = min(_BACKOFF_SECONDS * 2.0**repetition, _MAX_BACKOFF_SECONDS) * random.uniform(0.5, 1)  # noqa: S311
             try:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, unquote
+from uuid import uuid4
 
 import httpx2 as httpx
 
@@ -18,10 +19,9 @@ Args: TypeAlias = Mapping[str, Any]
 Request: TypeAlias = HttpRequest[Any]
 Reserved: TypeAlias = set[tuple[str, str]]  # places and names that parameters must not set
 
-_MAX_URL_BYTES = 32 * 1024
 _LITERAL = "%!$&'()*+,;=:@/~[]?"  # characters that stay unencoded in the literals of a path
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+ *(;[ -~]*)?")
-_FORM = "application/x-www-form-urlencoded"
+_FORM, _MAX_URL_BYTES = "application/x-www-form-urlencoded", 32 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,7 @@ def build(base: httpx.URL, headers: Mapping[str, str], reserved: Reserved, reque
     if request.body != "json":
         sent.pop("content-type", None)
     sent |= {"content-type": request.content_type} if request.content_type else {}
+    sent |= {request.idempotency: str(uuid4())} if request.idempotency else {}
     _set_headers(sent, reserved, request, args)
     kind, content = _body(request, args) or ("", None)
     named = sent.pop("content-type", kind)
@@ -70,8 +71,7 @@ def _url(base: httpx.URL, reserved: Reserved, request: Request, args: Args) -> h
     for key, _ in parse_qsl(query, keep_blank_values=True):
         if ("query", key) in reserved:
             raise param_error(key, "is set by the server alone; leave it out.")
-    prefix = base.raw_path.decode().rstrip("/")
-    full = f"{prefix}{'' if not path or path.startswith('/') else '/'}{path}" or "/"
+    full = f"{base.raw_path.decode().rstrip('/')}{'' if not path or path.startswith('/') else '/'}{path}" or "/"
     check_limit("request_size", len(str(base.copy_with(path=""))) + len(f"{full}?{query}"), _MAX_URL_BYTES)
     url = base.copy_with(raw_path=f"{full}?{query}".removesuffix("?").encode())
     if url.raw_path.partition(b"?")[0].decode() != full:

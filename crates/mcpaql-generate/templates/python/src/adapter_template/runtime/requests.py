@@ -49,6 +49,7 @@ class HttpRequest(Generic[T_co]):
     base_url: str | None = None  # replaces the base URL of the target
     auth: Auth | None = None  # replaces the credentials of the target
     repeatable: bool = False  # a failed request may be sent again
+    idempotency: str | None = None  # a header whose value is new for each call and the same for its repetitions
     removes: bool = False  # a second request may fail because the first one removed the resource
     target: str | None = None  # the parameter that selects one of several targets
 
