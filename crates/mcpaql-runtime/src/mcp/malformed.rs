@@ -84,9 +84,8 @@ pub(super) fn too_many(id: Option<Value>) -> ServerJsonRpcMessage {
 /// this id would end the other request.
 pub(super) fn id_in_use(id: &RequestId) -> Value {
     let shown: String = id.to_string().chars().take(MAX_SHOWN_DIGITS).collect();
-    let message = format!(
-        "The id {shown} belongs to a request that is still running; send each request with an id of its own."
-    );
+    let message =
+        format!("Another request with the id {shown} is still running; use a new id for each request.");
     json!({"jsonrpc": "2.0", "id": null, "error": ErrorData::invalid_request(message, None)})
 }
 

@@ -375,7 +375,8 @@ mod tests {
             ("note=a>b", "note", json!("a>b")),
             ("tags=[1,2]", "tags", json!([1, 2])),
             ("id!=3", "id", json!({"not": 3})),
-            ("a = 1", "a", json!(" 1")),
+            ("a = 1", "a", json!(1)),
+            ("a = b", "a", json!(" b")),
             (r#"state=["open","new"]"#, "state", json!(["open", "new"])),
         ] {
             assert_eq!(parse_condition(text).unwrap(), (name.to_owned(), condition), "{text}");

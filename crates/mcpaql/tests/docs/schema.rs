@@ -72,8 +72,12 @@ fn the_schema_has_exactly_the_keys_that_the_program_reads() {
     let definitions = schema["$defs"].as_object().unwrap().iter();
     let closed: BTreeSet<&str> =
         definitions.filter(|(_, one)| is_closed(one)).map(|(name, _)| name.as_str()).collect();
-    // The keys of `auth.config` are those of `auth`.
-    let tested: BTreeSet<&str> = OBJECTS.iter().map(|(name, _)| *name).chain(["AuthConfig"]).collect();
+    // The keys of `auth.config` are those of `auth`, and `auth` of an entry has `hosts` besides.
+    let tested: BTreeSet<&str> =
+        OBJECTS.iter().map(|(name, _)| *name).chain(["AuthConfig", "EntryAuth"]).collect();
+    let (auth, mut entry) = (properties(&schema, "Auth"), properties(&schema, "EntryAuth").clone());
+    assert!(entry.remove("hosts").is_some());
+    assert_eq!(&entry, auth);
     assert_eq!(closed, tested, "an object of the schema is not tested, or does not exist");
 }
 

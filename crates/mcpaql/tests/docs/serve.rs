@@ -86,7 +86,7 @@ fn http_asks_for_the_token_and_health_does_not() {
         .args(["serve", "--http", "127.0.0.1:0", "--token-env", "MCPAQL_TOKEN"])
         .current_dir(folder.path())
         .env("XDG_DATA_HOME", folder.path().join("data"))
-        .env("MCPAQL_TOKEN", "correct horse")
+        .env("MCPAQL_TOKEN", "correct horse battery")
         .env_remove("RUST_LOG")
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
@@ -113,7 +113,7 @@ fn http_asks_for_the_token_and_health_does_not() {
     let health = format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     assert!(exchange(&address, &health).contains(r#""status":"ok""#));
     assert!(post("").starts_with("HTTP/1.1 401"));
-    assert!(post("Authorization: Bearer correct horse\r\n").contains(r#""serverInfo""#));
+    assert!(post("Authorization: Bearer correct horse battery\r\n").contains(r#""serverInfo""#));
 }
 
 fn exchange(address: &str, request: &str) -> String {

@@ -35,8 +35,8 @@ async fn a_killed_server_has_lost_nothing_it_acknowledged() {
     let mut after = None;
     loop {
         let params = match &after {
-            None => json!({"first": 100}),
-            Some(cursor) => json!({"first": 100, "after": cursor}),
+            None => json!({"first": 20}),
+            Some(cursor) => json!({"first": 20, "after": cursor}),
         };
         raw.send(&tools_call(1, "notebook_mcpaql_read", "list_notes", params)).await;
         let page = raw.envelope().await;

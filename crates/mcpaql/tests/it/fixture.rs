@@ -195,7 +195,12 @@ impl RawClient {
         serde_json::from_str(text.unwrap_or_else(|| panic!("{answer}"))).unwrap()
     }
 
-    /// Stops reading without closing any stream.
+    /// Returns the server's input, to write to it without reading.
+    pub(crate) fn take_input(&mut self) -> ChildStdin {
+        self.input.take().unwrap()
+    }
+
+    /// Closes the output of the server, and keeps its input.
     pub(crate) fn stop_reading(self) -> (Option<ChildStdin>, ServerProcess) {
         (self.input, self.server)
     }

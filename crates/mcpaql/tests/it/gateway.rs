@@ -164,7 +164,7 @@ async fn the_servers_of_a_clients_own_configuration_are_served() {
     let place = TestFolder::new();
     let inner = adapter("things", "get_token").replace("mode: single", "mode: discrete");
     let inner = inner.replace("protocol: command }", "protocol: command, env: [API_TOKEN] }");
-    place.file("inner.yaml", &inner.replace("[echo, get_token]", "[printenv, API_TOKEN]"));
+    place.file("inner.yaml", &inner.replace("[echo, get_token]", "[sh, -c, 'echo length ${#API_TOKEN}']"));
     for (file, key) in [("claude_desktop_config.json", "mcpServers"), ("mcp.json", "servers")] {
         let config = json!({ key: {
             "Things": {
@@ -179,7 +179,7 @@ async fn the_servers_of_a_clients_own_configuration_are_served() {
         // The first list is complete.
         assert_eq!(names(&mut raw).await, ["things_mcpaql"], "{file}");
         let answer = call(&mut raw, "things_mcpaql", "things_get_token").await;
-        assert_eq!(answer["data"], "ghp_0123456789abcdefghijABCDEFGHIJ012345", "{answer}");
+        assert_eq!(answer["data"], "length 40", "{answer}");
         let reported = "The server 'itself' is not served: it is mcpaql itself";
         let stderr = raw.server.wait_for_stderr(reported).await;
         assert!(!stderr.contains("ghp_"), "no credential is shown: {stderr}");
@@ -193,7 +193,7 @@ async fn the_servers_of_a_clients_own_configuration_are_served() {
     command.env("API_TOKEN", "from-the-shell");
     let mut raw = RawClient::initialized(command).await;
     assert_eq!(names(&mut raw).await, ["things_mcpaql"]);
-    assert_eq!(call(&mut raw, "things_mcpaql", "things_get_token").await["data"], "from-the-shell");
+    assert_eq!(call(&mut raw, "things_mcpaql", "things_get_token").await["data"], "length 14");
     raw.server
         .wait_for_stderr("NOT_SET_HERE is not set: the server 'things' starts without NOT_SET_HERE")
         .await;
@@ -209,7 +209,10 @@ async fn a_changed_credential_in_a_clients_own_configuration_is_used() {
     let place = TestFolder::new();
     let inner = adapter("things", "get_token").replace("mode: single", "mode: discrete");
     let inner = inner.replace("protocol: command }", "protocol: command, env: [API_TOKEN, FILE_TOKEN] }");
-    place.file("inner.yaml", &inner.replace("[echo, get_token]", "[sh, -c, 'echo $API_TOKEN $FILE_TOKEN']"));
+    place.file(
+        "inner.yaml",
+        &inner.replace("[echo, get_token]", "[sh, -c, 'echo lengths ${#API_TOKEN} ${#FILE_TOKEN}']"),
+    );
     let env_file = place.file(".env", "FILE_TOKEN='from a file'\n").display().to_string();
     let config = |token: &str| {
         format!(
@@ -221,12 +224,10 @@ async fn a_changed_credential_in_a_clients_own_configuration_is_used() {
     let mut raw = RawClient::initialized(place.binary(&args)).await;
     assert_eq!(names(&mut raw).await, ["things_mcpaql"]);
     let answer = call(&mut raw, "things_mcpaql", "things_get_token").await;
-    assert_eq!(answer["data"], "first-secret from a file", "{answer}");
+    assert_eq!(answer["data"], "lengths 12 11", "{answer}");
     place.file("config.toml", &config("second-secret"));
     let changed = async {
-        while call(&mut raw, "things_mcpaql", "things_get_token").await["data"] != "second-secret from a file"
-        {
-        }
+        while call(&mut raw, "things_mcpaql", "things_get_token").await["data"] != "lengths 13 11" {}
     };
     with_timeout(changed).await;
     let stderr = raw.server.wait_for_stderr("reloaded").await;

@@ -59,8 +59,7 @@ async fn a_client_that_never_reads_costs_little_memory() {
         let mut raw = RawClient::initialized(place.binary(&["serve", "notebook"])).await;
         assert_serves(&mut raw, 1).await;
         let before = memory(&raw.server, "VmRSS");
-        let (input, server) = raw.stop_reading();
-        let mut input = input.unwrap();
+        let mut input = raw.take_input();
         // Without back-pressure, this alone would make several hundred megabytes of answers or tasks.
         let flood = async {
             for id in 2..30_000 {
@@ -73,7 +72,7 @@ async fn a_client_that_never_reads_costs_little_memory() {
         };
         // It stands still when the server stops reading.
         let _ = tokio::time::timeout(Duration::from_secs(5), flood).await;
-        let most = memory(&server, "VmHWM").saturating_sub(before);
+        let most = memory(&raw.server, "VmHWM").saturating_sub(before);
         assert!(most <= 40 * MEGABYTE, "{method}: {} MB", most / MEGABYTE);
     }
 }

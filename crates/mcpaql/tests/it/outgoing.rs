@@ -146,7 +146,7 @@ async fn wrong_keys_are_reported_with_their_place() {
         "mcpaql.yaml",
         "adapters:\n  - openapi: https://docs.example.com/x.json\n    networks: [intranet]\n    auth: { hosts: ['https://api.example.com/v1'] }\n",
     );
-    let output = place.run(&["check", "--config", "mcpaql.yaml"]).await;
+    let output = place.run(&["check"]).await;
     let shown = format!("{}{}", output.stdout, output.stderr);
     assert!(shown.contains("'intranet' is not a network") && shown.contains("is not a host"), "{shown}");
     place.file("a.yaml", "name: a\ntype: adapter\nversion: \"1.0.0\"\ndescription: A\nallow_private: true\ntarget: { base_url: \"https://x.example\", networks: [10.0.0.0/8] }\noperations: { read: [{ name: get_it, maps_to: GET / }] }\n");

@@ -91,11 +91,11 @@ async fn a_server_is_started_asked_and_stopped() {
 async fn a_server_with_a_url_is_asked_with_its_token() {
     let place = TestFolder::new();
     let mut serve = place.binary(&["serve", "notebook", "--http", "127.0.0.1:0", "--token-env", "TOKEN"]);
-    serve.env("TOKEN", "hunter2-server");
+    serve.env("TOKEN", "hunter2-of-the-server");
     let mut server = ServerProcess::start(serve);
     let url = format!("http://{}/mcp", server.address().await);
     let mut command = place.binary(&["audit", "--url", &url, "--bearer-env", "OURS", "--format", "json"]);
-    command.env("OURS", "hunter2-server");
+    command.env("OURS", "hunter2-of-the-server");
     let ran = RunOutput::of(command).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert_eq!(ran.json()["summary"]["tools"], 4);
