@@ -140,6 +140,7 @@ pub(super) enum CallEffect {
     /// It may have run it.
     Unknown,
     /// Its answer says that it does not know the session, but not in the way of the protocol.
+    #[cfg(feature = "http")]
     Unlikely,
     /// The call was never sent, or was refused as the protocol refuses calls of an unknown session.
     None,
@@ -167,6 +168,7 @@ impl CallFailure {
     pub(super) fn may_repeat(&self, is_read: bool) -> bool {
         match self.effect {
             CallEffect::Unknown => false,
+            #[cfg(feature = "http")]
             CallEffect::Unlikely => is_read,
             CallEffect::None => true,
         }
