@@ -33,12 +33,3 @@ pub fn random_bytes() -> Result<[u8; 32], String> {
     let (one, two) = (uuid::Uuid::new_v4(), uuid::Uuid::new_v4());
     Ok([one.into_bytes(), two.into_bytes()].concat().try_into().unwrap_or_default())
 }
-/// Shim.
-impl OperatorState {
-    /// Shim.
-    pub async fn with_history<T>(&self, _: &mcpaql_core::gate::decision::Needs, decide: impl FnOnce(&dyn mcpaql_core::gate::decision::History) -> (T, bool)) -> Result<T, OperatorStateError> {
-        Ok(decide(&mcpaql_core::gate::decision::UnknownHistory).0)
-    }
-    /// Shim.
-    pub async fn record_success(&self, _: &str, _: &str, _: &str) -> Result<(), OperatorStateError> { Ok(()) }
-}
