@@ -191,7 +191,12 @@ impl GateConfig {
 
 /// Decides about a call.
 #[must_use]
-pub fn decide(call: &GatedCall<'_>, trust: TrustLevel, config: &GateConfig, history: &dyn History) -> Decision {
+pub fn decide(
+    call: &GatedCall<'_>,
+    trust: TrustLevel,
+    config: &GateConfig,
+    history: &dyn History,
+) -> Decision {
     let _ = (trust, config, history);
     Decision {
         verdict: Verdict::Deny,

@@ -130,11 +130,9 @@ fn compare(path: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut V
             }
         }
         (old, new) if old == new => {}
-        (old, new) => changes.push(ValueChange {
-            path: path.to_owned(),
-            before: old.cloned(),
-            after: new.cloned(),
-        }),
+        (old, new) => {
+            changes.push(ValueChange { path: path.to_owned(), before: old.cloned(), after: new.cloned() })
+        }
     }
 }
 
