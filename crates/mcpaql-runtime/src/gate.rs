@@ -243,10 +243,6 @@ impl AdapterGate {
         AdapterGate { is_vouched_for: true, ..AdapterGate::named(&Gate::in_memory(), "") }
     }
 
-    pub(crate) fn gate(&self) -> &Gate {
-        &self.gate
-    }
-
     /// Returns how far the adapter is trusted: the operator's level, or the document's own if it is lower.
     pub(crate) fn trust(&self) -> TrustLevel {
         if self.is_vouched_for {

@@ -124,12 +124,11 @@ impl Operation {
         }
     }
 
-    /// Returns why a call needs a confirmation, for the user.
+    /// Returns why a call with this danger level needs a confirmation, for the user.
     #[must_use]
-    pub fn danger_reasons(&self) -> Vec<String> {
+    pub fn danger_reasons(&self, level: Danger) -> Vec<String> {
         let reasons = self.danger_notes.iter().flat_map(|notes| notes.reasons.iter().cloned());
-        let level = self.effective_danger().as_str();
-        std::iter::once(format!("{} is {level}", self.name)).chain(reasons).collect()
+        std::iter::once(format!("{} is {}", self.name, level.as_str())).chain(reasons).collect()
     }
 
     /// Returns whether the document wants a confirmation of every call.

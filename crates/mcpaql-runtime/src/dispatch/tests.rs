@@ -243,7 +243,7 @@ async fn an_invalid_call_fails_before_the_gate() {
 /// Code that may appear only in these files. Types ensure the rest: a target needs a pass, and only the gate creates
 /// one.
 const ONLY_IN: [(&str, &[&str]); 6] = [
-    ("Pass(())", &["gate/judge.rs"]),
+    ("pass: Pass(())", &["gate/judge.rs"]),
     (
         ".decide(&request)",
         &["dispatch.rs", "dispatch/current.rs", "dispatch/features.rs", "dispatch/pages.rs"],

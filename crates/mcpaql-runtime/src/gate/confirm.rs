@@ -10,7 +10,7 @@ use crate::operator::{
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::gate::call::GatedCall;
 use mcpaql_core::gate::config::{Approver, GateConfig};
-use mcpaql_core::gate::decision::Decision;
+use mcpaql_core::gate::decision::{DecidedBy, Decision};
 use mcpaql_core::gate::redact::redact;
 use mcpaql_core::gate::token::{self, ConfirmationToken};
 use mcpaql_core::gate::fingerprint::fingerprint;
@@ -129,11 +129,9 @@ impl AdapterGate {
         let declared = operation
             .and_then(|operation| operation.danger_notes.as_ref())
             .and_then(|notes| notes.confirmation_message.clone());
-        let mut reasons = operation.map(Operation::danger_reasons).unwrap_or_default();
-        reasons.extend(decision.reasons.iter().filter(|reason| !reasons.contains(reason)).cloned().collect::<Vec<_>>());
         OpError::new(Code::ConfirmationRequired, message.clone())
             .with_detail("danger_level", decision.danger.as_str())
-            .with_detail("reasons", reasons)
+            .with_detail("reasons", reasons(operation, decision))
             .with_detail("confirmation_message", declared.unwrap_or(message))
     }
 
@@ -246,10 +244,7 @@ impl AdapterGate {
         ];
         let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
         shown.extend(texts.map(|(key, text)| (key.to_owned(), text.into())));
-        let mut reasons = operation.map(Operation::danger_reasons).unwrap_or_default();
-        reasons.extend(decision.reasons.iter().cloned());
-        reasons.dedup();
-        shown.insert("reasons".to_owned(), reasons.into());
+        shown.insert("reasons".to_owned(), reasons(operation, decision).into());
         shown.insert("params".to_owned(), redact(call.args, &sensitive));
         if let Some(current) = current {
             shown.insert("current".to_owned(), shortened(current));
@@ -260,6 +255,16 @@ impl AdapterGate {
         }
         shown.into()
     }
+}
+
+/// Returns why a call needs a confirmation: its danger, the words of the document, and the rule of the operator.
+fn reasons(operation: Option<&Operation>, decision: &Decision) -> Vec<String> {
+    let mut reasons =
+        operation.map(|operation| operation.danger_reasons(decision.danger)).unwrap_or_default();
+    if matches!(decision.decided_by, DecidedBy::Rule(_) | DecidedBy::Quota(_)) {
+        reasons.extend(decision.reasons.iter().cloned());
+    }
+    reasons
 }
 
 fn denied_by_person(call: &GatedCall<'_>) -> OpError {

@@ -78,7 +78,7 @@ impl AdapterGate {
     ) -> Result<AllowedCall, (OpError, Option<Decision>)> {
         let config = self.gate.config();
         let counting = if request.dry_run { Counting::Never } else { Counting::IfAllowed };
-        let mut decision = self.evaluate(&config, call, counting).await.map_err(|error| (error, None))?;
+        let mut decision = self.evaluate(&config, call, counting).await;
         // The operator's own program decides what a handler calls, and the call that it answers was confirmed.
         let is_confirmed_before = request.entry == EntryPoint::Handler || request.subject.is_about_executions();
         if decision.verdict == Verdict::Confirm && !is_confirmed_before {
@@ -88,8 +88,7 @@ impl AdapterGate {
             if let Err(error) = self.confirm(&config, call, request, &decision).await {
                 return Err((error, Some(decision)));
             }
-            let again = self.evaluate(&config, call, Counting::Confirmed).await;
-            decision = again.map_err(|error| (error, Some(decision)))?;
+            decision = self.evaluate(&config, call, Counting::Confirmed).await;
         }
         if decision.verdict == Verdict::Deny {
             return Err((refusal(call, &decision), Some(decision)));
@@ -111,13 +110,12 @@ impl AdapterGate {
         config: &GateConfig,
         call: &GatedCall<'_>,
         counting: Counting,
-    ) -> Result<Decision, OpError> {
+    ) -> Decision {
         let trust = self.trust();
         let needs = config.needs(call);
         if needs.is_empty() {
-            return Ok(decide(call, trust, config, &UnknownHistory));
+            return decide(call, trust, config, &UnknownHistory);
         }
-        let state = &self.gate.shared.state;
         let evaluate = |history: &dyn History| {
             let decision = decide(call, trust, config, history);
             let counts = match counting {
@@ -127,7 +125,7 @@ impl AdapterGate {
             };
             (decision, counts)
         };
-        state.with_history(&needs, evaluate).await.map_err(|error| self.undecidable(call).with_cause(error))
+        self.gate.state().with_history(&needs, evaluate).await
     }
 
     /// The error of a call that cannot be decided about.
