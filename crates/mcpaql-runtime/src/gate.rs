@@ -30,6 +30,7 @@
 
 mod confirm;
 mod judge;
+mod quota;
 mod request;
 mod trail;
 

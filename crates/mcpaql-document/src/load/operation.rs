@@ -131,11 +131,7 @@ pub(super) fn read(
         _ => None,
     };
     let category = if contradiction.is_some() { Category::Execute } else { category };
-    let usual_danger = facts::danger_of(&name, category);
-    if let Some(low) = danger.filter(|danger| *danger < usual_danger) {
-        warn_about_low_danger(reader, &object, low, usual_danger);
-    }
-    let danger = danger.unwrap_or(usual_danger);
+    let danger = danger.unwrap_or_else(|| facts::danger_of(&name, category));
     let facts = facts::infer(&Declared {
         category,
         effect,
@@ -262,27 +258,6 @@ fn danger_notes(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Opt
         is_operators: false,
     };
     (notes != DangerNotes::default()).then(|| Box::new(notes))
-}
-
-/// Warns about a danger level that has no effect on whether calls run.
-fn warn_about_low_danger(
-    reader: &mut DocumentReader,
-    object: &DocumentObject<'_>,
-    declared: Danger,
-    usual: Danger,
-) {
-    let key = if object.get("danger").is_some() { "danger" } else { "danger_level" };
-    let message = format!(
-        "Calls need what '{}' operations need: a document cannot lower the danger of its name and category",
-        usual.as_str()
-    );
-    let help = "the operator can lower it with `danger` in config.yaml or in an overrides file";
-    reader.push(
-        Diagnostic::warning(Code::SchemaInvalidValue, object.pointer_to(key), message)
-            .expected(usual.as_str())
-            .found(declared.as_str())
-            .suggest(help),
-    );
 }
 
 fn idempotent(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<bool> {

@@ -49,7 +49,7 @@ impl AdapterGate {
         }
     }
 
-    async fn redeem(&self, call: &GatedCall<'_>, scope: &ConfirmationScope, token: &str) -> Result<(), OpError> {
+    pub(super) async fn redeem(&self, call: &GatedCall<'_>, scope: &ConfirmationScope, token: &str) -> Result<(), OpError> {
         let redeemed = self.gate.state().redeem_token(&token::hash(token), scope).await;
         let redeemed = redeemed.map_err(|error| self.undecidable(call).with_cause(error))?;
         let again = "Send the call without a token to get a new one.";
@@ -272,7 +272,7 @@ fn denied_by_person(call: &GatedCall<'_>) -> OpError {
     denied(Code::PermissionDenied, message, call)
 }
 
-fn too_many(call: &GatedCall<'_>, retry_after_seconds: u64) -> OpError {
+pub(super) fn too_many(call: &GatedCall<'_>, retry_after_seconds: u64) -> OpError {
     let message = "Too many confirmations are open. Use or drop them before you ask for another one.";
     denied(Code::RateLimitExceeded, message, call).with_detail("retry_after_seconds", retry_after_seconds)
 }

@@ -7,8 +7,8 @@ use super::{AdapterGate, AllowedCall, CallTrail, GateDecision, GateRequest, Pass
 use crate::caller::EntryPoint;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::gate::call::GatedCall;
-use mcpaql_core::gate::config::GateConfig;
-use mcpaql_core::gate::decision::{Decision, History, QuotaWarning, UnknownHistory, decide};
+use mcpaql_core::gate::config::{GateConfig, Quota};
+use mcpaql_core::gate::decision::{DecidedBy, Decision, History, QuotaWarning, UnknownHistory, decide};
 use mcpaql_core::gate::trust::Verdict;
 use mcpaql_core::operation::Category;
 use mcpaql_core::response::Warning;
@@ -79,6 +79,22 @@ impl AdapterGate {
         let config = self.gate.config();
         let counting = if request.dry_run { Counting::Never } else { Counting::IfAllowed };
         let mut decision = self.evaluate(&config, call, counting).await;
+        let mut continued = Vec::new();
+        // Each quota that pauses the call needs the user's word, unless the user gave it within its window.
+        while let Some(quota) = paused_quota(&config, &decision).filter(|quota| !continued.contains(&quota.name)) {
+            if !request.dry_run
+                && let Err(error) = self.continue_quota(call, request, quota, &decision).await
+            {
+                return Err((error, Some(decision)));
+            }
+            if request.dry_run && !self.is_continued(call, quota).await {
+                return Err((refusal(call, &decision), Some(decision)));
+            }
+            continued.push(quota.name.clone());
+            let call = &GatedCall { continued_quotas: &continued, ..*call };
+            decision = self.evaluate(&config, call, counting).await;
+        }
+        let call = &GatedCall { continued_quotas: &continued, ..*call };
         // The operator's own program decides what a handler calls, and the call that it answers was confirmed.
         let is_confirmed_before = request.entry == EntryPoint::Handler || request.subject.is_about_executions();
         if decision.verdict == Verdict::Confirm && !is_confirmed_before {
@@ -138,6 +154,13 @@ impl AdapterGate {
     }
 }
 
+/// Returns the quota that pauses a call until its user decides.
+fn paused_quota<'c>(config: &'c GateConfig, decision: &Decision) -> Option<&'c Quota> {
+    let is_paused = decision.denial.as_ref().is_some_and(|denial| denial.code == Code::QuotaPause);
+    let DecidedBy::Quota(name) = &decision.decided_by else { return None };
+    config.quotas.iter().find(|quota| is_paused && quota.name == *name)
+}
+
 impl AllowedCall {
     /// A call that the log does not mention.
     fn unrecorded() -> AllowedCall {
@@ -159,7 +182,7 @@ pub(super) fn denied(code: Code, message: impl Into<String>, call: &GatedCall<'_
 }
 
 /// Returns the error of a call that was denied.
-fn refusal(call: &GatedCall<'_>, decision: &Decision) -> OpError {
+pub(super) fn refusal(call: &GatedCall<'_>, decision: &Decision) -> OpError {
     let Some(denial) = &decision.denial else {
         let message = format!("'{}' is not allowed. Tell the user; the operator can allow it.", call.operation);
         return denied(Code::PermissionDenied, message, call);

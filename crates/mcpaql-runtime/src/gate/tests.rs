@@ -366,3 +366,26 @@ fn without_a_history_a_limit_denies() {
     let decision = decide(&call, TrustLevel::Certified, &config, &UnknownHistory);
     assert_eq!(decision.verdict, mcpaql_core::gate::trust::Verdict::Deny);
 }
+
+#[tokio::test]
+async fn a_quota_warns_then_asks_then_stops() {
+    let quota = json!({"name": "daily", "match": {"operation": "get_book"}, "by": ["caller"], "per": "day", "warn": 1, "pause": 2, "stop": 4});
+    let shop = Shop::with_config(json!({"quotas": [quota]}));
+    let read = || async {
+        let answer = shop.served.call_operation("get_book", Args::new(), &Caller::nobody()).await?;
+        Ok::<usize, OpError>(answer.warnings.len())
+    };
+    assert_eq!(read().await.unwrap(), 0);
+    assert_eq!(read().await.unwrap(), 1);
+    let paused = read().await.unwrap_err();
+    assert_eq!(paused.code, Code::QuotaPause);
+    let token = paused.details["confirmation_token"].as_str().unwrap();
+    assert!(token.starts_with("quota_continue_"), "{token}");
+    // The token of one caller is nothing for another, who has a count of its own.
+    assert_eq!(shop.call_as(&named("bob"), "get_book", json!({})).await.unwrap(), "done");
+    assert_eq!(shop.call("get_book", json!({"_confirmation": token})).await.unwrap(), "done");
+    // The decision holds for the rest of the window.
+    assert!(read().await.is_ok());
+    assert_eq!(read().await.unwrap_err().code, Code::QuotaExhausted);
+    assert_eq!(shop.code("get_book", json!({"_confirmation": token})).await, Code::QuotaExhausted);
+}

@@ -17,6 +17,7 @@ use mcpaql_runtime::dispatch::ServedAdapter;
 use mcpaql_runtime::environment::Environment;
 use mcpaql_runtime::open;
 use serde_json::Value;
+use crate::fixture::call_confirmed;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -49,7 +50,8 @@ async fn served(source: &Source, variables: &[(&str, &str)]) -> ServedAdapter {
 
 async fn call(served: &ServedAdapter, operation: &str, params: Value) -> Result<Value, OpError> {
     let Value::Object(params) = params else { panic!("parameters of {operation} must be an object") };
-    served.call_operation(operation, params, &Caller::nobody()).await.map(|answer| answer.data.into_value())
+    let outcome = call_confirmed(served, operation, params).await;
+    outcome.map(|answer| answer.data.into_value())
 }
 
 #[test]
