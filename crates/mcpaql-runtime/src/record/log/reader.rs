@@ -93,7 +93,8 @@ pub fn verify_folder(
         let (own, copies) = (files.checkpoints(), copies.iter().map(|path| copy_path(path)));
         for path in own.exists().then_some(own).into_iter().chain(copies) {
             let bytes = fs::read(&path).map_err(OperatorLogError::file("read", &path))?;
-            bytes.split_inclusive(|byte| *byte == b'\n').for_each(|line| verifier.checkpoint(line));
+            let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+            lines.filter(|line| line.ends_with(b"\n")).for_each(|line| verifier.checkpoint(line));
         }
         for number in files.numbers()? {
             let path = files.file(number);
@@ -101,12 +102,16 @@ pub fn verify_folder(
             lengths.push((path, found.len()));
         }
     }
-    for (path, length) in lengths {
+    let newest = lengths.len();
+    for (count, (path, length)) in (1..).zip(lengths) {
         let failed = || OperatorLogError::file("read", &path);
         let file = File::open(&path).map_err(failed())?;
         let (mut file, mut bytes) = (BufReader::new(file.take(length)), Vec::new());
         while file.read_until(b'\n', &mut bytes).map_err(failed())? > 0 {
-            verifier.line(&bytes);
+            // A process has ended while it wrote the last line. The next writer removes it.
+            if count < newest || bytes.ends_with(b"\n") {
+                verifier.line(&bytes);
+            }
             bytes.clear();
         }
     }
