@@ -39,7 +39,8 @@ pub use request::{GateRequest, GateSubject};
 pub(crate) use judge::allow_introspection;
 pub(crate) use trail::CallTrail;
 
-use crate::operator::{AuditLog, OperatorState, Pause};
+use crate::operator::{OperatorState, Pause};
+use crate::record::OperatorLog;
 use mcpaql_core::error::OpError;
 use mcpaql_core::gate::config::GateConfig;
 use mcpaql_core::gate::trust::TrustLevel;
@@ -67,7 +68,7 @@ pub struct GateOptions {
     /// The operator's state: confirmations, counters, pauses.
     pub state: OperatorState,
     /// The operator's log; `None` writes no log.
-    pub log: Option<AuditLog>,
+    pub log: Option<OperatorLog>,
     /// Refuses everything that is not a READ.
     pub is_read_only: bool,
 }
@@ -84,7 +85,7 @@ impl GateOptions {
 struct GateShared {
     config: RwLock<Arc<GateConfig>>,
     state: OperatorState,
-    log: Option<AuditLog>,
+    log: Option<OperatorLog>,
     is_read_only: bool,
     trust: RwLock<HashMap<String, TrustLevel>>,
     pauses: Mutex<KnownPauses>,
@@ -168,7 +169,7 @@ impl Gate {
 
     /// The operator's log.
     #[must_use]
-    pub fn log(&self) -> Option<&AuditLog> {
+    pub fn log(&self) -> Option<&OperatorLog> {
         self.shared.log.as_ref()
     }
 

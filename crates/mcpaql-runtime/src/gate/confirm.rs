@@ -5,8 +5,9 @@ use super::judge::denied;
 use super::{AdapterGate, GateRequest};
 use crate::caller::Ability;
 use crate::operator::{
-    Approval, ConfirmationKind, ConfirmationScope, ConfirmationStatus, Issued, NewConfirmation, Redemption, random_bytes,
+    Approval, ConfirmationKind, ConfirmationScope, ConfirmationStatus, Issued, NewConfirmation, Redemption,
 };
+use crate::state::random_bytes;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::gate::call::GatedCall;
 use mcpaql_core::gate::config::{Approver, GateConfig};

@@ -5,7 +5,8 @@
 use super::confirm::too_many;
 use super::judge::refusal;
 use super::{AdapterGate, GateRequest};
-use crate::operator::{ConfirmationKind, ConfirmationScope, Issued, NewConfirmation, random_bytes};
+use crate::operator::{ConfirmationKind, ConfirmationScope, Issued, NewConfirmation};
+use crate::state::random_bytes;
 use mcpaql_core::error::OpError;
 use mcpaql_core::gate::call::GatedCall;
 use mcpaql_core::gate::config::Quota;

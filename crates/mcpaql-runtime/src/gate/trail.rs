@@ -5,7 +5,8 @@
 
 use super::judge::denied;
 use super::{AdapterGate, GateRequest};
-use crate::operator::{AuditLog, OperatorState};
+use crate::operator::OperatorState;
+use crate::record::OperatorLog;
 use crate::state;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::gate::call::GatedCall;
@@ -27,7 +28,7 @@ pub(crate) struct CallTrail {
 
 #[derive(Debug)]
 struct OpenTrail {
-    log: Option<AuditLog>,
+    log: Option<OperatorLog>,
     record: LogRecord,
     started_at: Instant,
     /// Where the success is noted, if a rule asks for it.

@@ -12,7 +12,6 @@ use mcpaql_core::error::OpError;
 use mcpaql_core::surface;
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
-use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::dispatch::ServedAdapter;
 use mcpaql_runtime::environment::Environment;
 use mcpaql_runtime::open;

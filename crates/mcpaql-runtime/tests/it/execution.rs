@@ -366,7 +366,8 @@ async fn without_a_session_work_continues_after_the_connection_ends() {
     in_time(server).await.unwrap().unwrap();
     go(&folder);
     // The execution belongs to the client, and nobody else sees it.
-    let served = &gateway.snapshot().adapters()[0];
+    let snapshot = gateway.snapshot();
+    let served = &snapshot.adapters()[0];
     let get = json!({"execution_id": id, "wait": 30});
     let hidden = ask(served, "get_execution", get.clone(), &Caller::nobody()).await;
     assert_eq!(hidden["error"]["code"], "NOT_FOUND_RESOURCE");
