@@ -142,7 +142,7 @@ const COMMAND: TargetCode = TargetCode {
     lines: ["from .command import CommandRunner\n", ", \"command\": CommandRunner"],
 };
 const HTTP: TargetCode = TargetCode {
-    files: &["/auth.py", "/http_client.py", "/http_request.py", "/http_response.py", "/test_http.py"],
+    files: &["/auth.py", "/http_client.py", "/http_messages.py", "/test_http.py"],
     lines: ["from .http_client import HttpClient\n", "\"http\": HttpClient, "],
 };
 
@@ -178,8 +178,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupport
     }
     files.extend(AUTHOR_FILES.iter().map(file(FileOwner::Author)));
     files.push(ProjectFile::generated(".gitignore", include_str!("../templates/python/gitignore")));
-    files
-        .push(ProjectFile::generated(format!("{package}/catalog.json"), catalog_data::text(project.catalog)));
+    files.push(ProjectFile::generated(format!("{package}/catalog.json"), catalog_data::text(project)));
     let model = Model::of(project.catalog, &STYLE);
     let mut annotations = TypeAnnotations::new(&model, TYPES);
     let modules = modules(&model);

@@ -3,11 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Adapter, type Handler, type Project } from "../src/runtime/call.js";
-import { Catalog, type CatalogData, type Operation } from "../src/runtime/catalog.js";
+import { Catalog, type CatalogData, type Operation, nearest, snakeCase } from "../src/runtime/catalog.js";
 import { route, validate } from "../src/runtime/check.js";
 import { type Job, OpError, failure } from "../src/runtime/errors.js";
 import { type JsonObject, RawJson, parse, pick, stringify } from "../src/runtime/json.js";
-import { nearest, snakeCase } from "../src/runtime/suggest.js";
 
 /** A catalog with one operation with these parameters. */
 function catalogOf(properties: JsonObject, rest: Partial<Operation> = {}, definitions: JsonObject = {}): Catalog {
