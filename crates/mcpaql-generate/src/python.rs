@@ -103,7 +103,7 @@ const STYLE: LanguageStyle = LanguageStyle {
 };
 
 /// Files that every project has besides the runtime, by path.
-const PROJECT_FILES: [(&str, &str); 8] = [
+const PROJECT_FILES: [(&str, &str); 9] = [
     (
         "src/adapter_template/__init__.py",
         include_str!("../templates/python/src/adapter_template/__init__.py"),
@@ -114,6 +114,7 @@ const PROJECT_FILES: [(&str, &str); 8] = [
     ),
     ("src/adapter_template/py.typed", include_str!("../templates/python/src/adapter_template/py.typed")),
     ("tests/test_command.py", include_str!("../templates/python/tests/test_command.py")),
+    ("tests/test_confirmations.py", include_str!("../templates/python/tests/test_confirmations.py")),
     ("tests/test_controls.py", include_str!("../templates/python/tests/test_controls.py")),
     ("tests/test_http.py", include_str!("../templates/python/tests/test_http.py")),
     ("tests/test_runtime.py", include_str!("../templates/python/tests/test_runtime.py")),

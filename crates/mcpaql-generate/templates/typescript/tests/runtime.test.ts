@@ -12,10 +12,10 @@ import { type JsonObject, RawJson, parse, pick, stringify } from "../src/runtime
 function catalogOf(properties: JsonObject, rest: Partial<Operation> = {}, definitions: JsonObject = {}): Catalog {
   const params = Object.keys(properties).map((name) => ({ name }));
   const own = Catalog.own().data;
-  const [first] = own.operations;
-  assert(first !== undefined);
+  const introspect = own.operations.at(-1);
+  assert(introspect !== undefined);
   const schema = { type: "object", properties };
-  const operation = { ...first, name: "do_it", endpoint: "do", params, schema, aliases: [], ...rest };
+  const operation = { ...introspect, name: "do_it", endpoint: "do", params, schema, aliases: [], ...rest };
   const data: CatalogData = { ...own, operations: [operation], routes: { tool: { whole: true } }, $defs: definitions };
   return new Catalog(data);
 }
