@@ -17,11 +17,11 @@ from pathlib import Path
 
 from client import Client
 from queries import Queries
-from samples import camel, fitting, misspelt, nested, sample
+from samples import camel, changed, fitting, misspelt, nested, sample
 from upstream import Upstream
 
 # Capabilities that only small projects report.
-ADDED = ("ranked_search", "background_executions", "store", "mcp_upstreams", "aggregations", "batch")
+ADDED = ("ranked_search", "background_executions", "store", "mcp_upstreams", "aggregations", "batch", "confirmation")
 # Parameters of many operations that introspection of `mcpaql serve` shows for each of them.
 COMMON = {"dry_run", "fields", "preset", "filter", "sort", "aggregate", "include_items", "first", "after", "last", "before", "limit", "offset",
           "page", "page_size", "part", "answer_budget", "all_pages"}
@@ -67,9 +67,23 @@ class Comparison:
 
     def call(self, tool, arguments, judged):
         """Makes one call on every server."""
-        told = {name: judged(*server.call(tool, arguments)) for name, server in self.servers.items()}
+        told = {name: judged(*confirmed(server, tool, arguments)) for name, server in self.servers.items()}
         self.same(f"{tool} {short(arguments, 200)}", told)
         return next(iter(told.values()))
+
+
+def confirmed(server, tool, arguments):
+    """Makes a call. If it needs a confirmation, it is sent again with the token."""
+    envelope, is_error = server.call(tool, arguments)
+    token = envelope.get("error", {}).get("details", {}).get("confirmation_token")
+    return (envelope, is_error) if token is None else server.call(tool, with_token(arguments, token))
+
+
+def with_token(arguments, token):
+    params = arguments.get("params")
+    if "operation" not in arguments:
+        return {**arguments, "_confirmation": token}
+    return {**arguments, "params": {**(json.loads(params) if isinstance(params, str) else params or {}), "_confirmation": token}}
 
 
 def short(value, most=600):
@@ -194,6 +208,14 @@ def asks_with(server, tools):
     return next((tool["name"] for tool in tools if "operations" in (server.call(tool["name"], arguments)[0].get("data") or {})), None)
 
 
+def decides(server, tool):
+    """Whether a server decides which operations may run. A server that does not would run those that others refuse."""
+    if tool is None:
+        return True
+    data = server.call(tool, {"operation": "introspect"})[0].get("data") or {}
+    return data.get("_protocol", {}).get("capabilities", {}).get("confirmation") is True
+
+
 def wrong_calls(operation):
     """Yields invalid parameters, one problem at a time."""
     fits = sample(operation)
@@ -238,6 +260,34 @@ def calls(comparison, details, upstream):
     comparison.call("no_such_tool", {}, outcome)
 
 
+def confirmations(comparison, details, upstream, servers):
+    """Compares what these servers take for a valid confirmation of the first operation that needs one."""
+    upstream.expect("echo")
+    last = list(servers.values())[-1]
+    needing = [(detail, {"operation": detail["name"], "params": sample(detail)}) for detail in details if detail.get("danger") == "destructive"]
+    needing = [row for row in needing if last.call(row[0]["mcpTool"], row[1])[0].get("error", {}).get("code") == "CONFIRMATION_REQUIRED"][:2]
+    if len(needing) < 2:
+        return
+    (detail, arguments), (other, others) = needing
+    told = {name: server.call(detail["mcpTool"], arguments)[0].get("error", {}) for name, server in servers.items()}
+    tokens = {name: error.get("details", {}).pop("confirmation_token", "") for name, error in told.items()}
+    for error in told.values():
+        error.get("details", {}).pop("expires_at", None)
+    comparison.same(f"the question before {detail['name']}", told)
+    steps = (
+        ("an unknown token", detail, arguments, lambda token: "conf_" + "A" * 43),
+        ("a token of another type", detail, arguments, lambda token: 5),
+        ("another operation", other, others, str),
+        ("an unknown parameter", detail, {**arguments, "params": {**arguments["params"], "no_such_parameter": 1}}, str),
+        ("other parameters", detail, {**arguments, "params": changed(detail)}, str),
+        ("the confirmed call", detail, arguments, str),
+        ("the confirmed call again", detail, arguments, str),
+    )
+    for about, through, given, token_of in steps:
+        judged = {name: servers[name].call(through["mcpTool"], with_token(given, token_of(token))) for name, token in tokens.items()}
+        comparison.same(f"{about} of {detail['name']}", {name: outcome(*answer) for name, answer in judged.items()})
+
+
 def behaviours(comparison, details, upstream, rules):
     """Compares how a read, a write and a delete handle each behaviour of the API. With rules for answers, all operations get every answer."""
     chosen = {detail["semantic_category"]: detail for detail in reversed(details)}
@@ -250,7 +300,7 @@ def behaviours(comparison, details, upstream, rules):
         for name, one in comparison.servers.items():
             upstream.expect(behaviour)
             before = upstream.seen
-            told[name] = outcome(*one.call(detail["mcpTool"], {"operation": detail["name"], "params": sample(detail)}))
+            told[name] = outcome(*confirmed(one, detail["mcpTool"], {"operation": detail["name"], "params": sample(detail)}))
             sent[name] = upstream.seen - before
         comparison.same(f"{detail['name']} when the API does {behaviour}", told)
         comparison.same(f"requests of {detail['name']} when the API does {behaviour}", sent)
@@ -315,6 +365,12 @@ def main():
     last = list(servers.values())[-1]
     details = list(of_tools(tools)) if tool is None else described(last, tool, introspect(comparison, tool))
     details = [detail for detail in details if detail["name"] != "introspect"]
+    deciding = {name: server for name, server in servers.items() if decides(server, tool)}
+    if len(deciding) < len(servers):
+        details = [detail for detail in details if detail.get("danger") not in ("dangerous", "forbidden")]
+    # A call that only some servers run changes what the others find.
+    if len(deciding) == len(servers) or (deciding and "base_url" in args.document.read_text()):
+        confirmations(comparison, details, upstream, deciding)
     calls(comparison, details, upstream)
     text = args.document.read_text()
     queries(comparison, details, upstream, "base_url" in text)

@@ -24,6 +24,14 @@ def sample(operation):
     return {param["name"]: fitting(param) for param in operation["parameters"] if param.get("required")}
 
 
+def changed(operation):
+    """Returns other required parameters that are probably valid; the same if there are none."""
+    plain = [param for param in operation["parameters"] if param.get("required") and not {"enum", "const", "pattern", "format", "maximum"} & param.keys()]
+    texts = {param["name"]: fitting(param) + "x" for param in plain if param.get("type", "string") == "string"}
+    numbers = {param["name"]: fitting(param) + 1 for param in plain if param.get("type") in ("integer", "number")}
+    return {**sample(operation), **texts, **numbers}
+
+
 def fitting(schema):
     """Returns a value that probably matches a schema."""
     for key in ("const", "default", "example"):

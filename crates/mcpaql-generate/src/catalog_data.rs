@@ -33,11 +33,16 @@
 //! | `params` | `{name, required?, sensitive?, identifier?, text?, default?}` in order |
 //! | `spellings?` | other spellings of parameters → the name, null if ambiguous |
 //! | `takes_input?` | fields of an update may be in `input`; identifiers may not |
+//! | `gate?` | what answers a call that does not run at once: see below |
 //! | `controls?` | the operation takes query controls: `{items?, more?}`, the path of its list, and whether an answer is one page of it |
 //! | `schema` | JSON Schema of the parameters: an object with `properties`, nothing required |
 //!
+//! `gate` is an error: `{code, message, details}`. With `seconds`, it comes with a confirmation token that is valid so long, and a
+//! call with the token runs. Without, no call runs.
+//!
 //! `text` is `no_control` (no control characters except tab). U+0000 is never allowed.
 
+use crate::{Project, gate};
 use indexmap::IndexMap;
 use mcpaql_core::adapter::{ErrorPolicy, Mode};
 use mcpaql_core::catalog::{Catalog, CatalogEntry, FullOperation, Tool, ToolRoute, ToolScope};
@@ -48,6 +53,7 @@ use mcpaql_core::schema::SchemaSet;
 use mcpaql_core::signature;
 use mcpaql_core::surface;
 use mcpaql_core::validate::ParamRule;
+use mcpaql_gate::trust::TrustLevel;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 
@@ -56,6 +62,8 @@ const MAX_HIT_TOKENS: usize = 40;
 /// Maximum items on a page of a list.
 const MAX_PAGE_ITEMS: usize = 200;
 
+/// The parameter with the token of a confirmation, unless the operation has a parameter of this name.
+const TOKEN_PARAM: &str = "confirmation_token";
 /// Features of `mcpaql serve` that these projects do not have.
 const MISSING_CAPABILITIES: [&str; 6] =
     ["batch", "aggregations", "ranked_search", "background_executions", "store", "mcp_upstreams"];
@@ -63,9 +71,10 @@ const MISSING_CAPABILITIES: [&str; 6] =
 const QUERY_CONTROLS: &str = "READ operations also take in params: fields (minimal, standard, full or a list of paths), filter {field: value, list or {gt, gte, lt, lte, contains, starts_with, in, not, exists}}, sort {field, order}, pages (first and after, last and before, limit and offset, page and page_size). Where an operation has its own parameter of that name, write _fields, _filter";
 
 /// Returns the text of `catalog.json`.
-pub(crate) fn text(catalog: &Catalog) -> String {
+pub(crate) fn text(project: &Project<'_>) -> String {
+    let catalog = project.catalog;
     let mut members = head(catalog);
-    let operations: Vec<Value> = operations(catalog);
+    let operations: Vec<Value> = operations(catalog, project.options.trust);
     let definitions = definitions(catalog, &operations);
     members.insert("tools".into(), catalog.tools.iter().map(tool_without_batches).collect());
     members.insert("routes".into(), routes(catalog));
@@ -128,6 +137,7 @@ fn head(catalog: &Catalog) -> Map<String, Value> {
         for missing in MISSING_CAPABILITIES {
             capabilities.insert(missing.to_owned(), false.into());
         }
+        capabilities.insert("confirmation".to_owned(), true.into());
     }
     let members = json!({
         "adapter": {
@@ -254,7 +264,7 @@ fn extra(detail: &Value, full: &Value) -> Value {
     Value::Object(out)
 }
 
-fn operations(catalog: &Catalog) -> Vec<Value> {
+fn operations(catalog: &Catalog, trust: TrustLevel) -> Vec<Value> {
     let summaries = by_name(list_all(catalog, "operations", "summary"));
     let signatures = by_name(list_all(catalog, "operations", "signature"));
     let known = |from: &HashMap<String, Value>, name: &str| from.get(name).cloned().unwrap_or_default();
@@ -284,6 +294,8 @@ fn operations(catalog: &Catalog) -> Vec<Value> {
         });
         out.insert("forms".into(), forms);
         checks(whole, &mut out);
+        let gate = gate::answer(whole.operation, trust, whole.params.accepts(TOKEN_PARAM));
+        out.extend(gate.map(|gate| ("gate".to_owned(), gate)));
         Some(out.into())
     };
     catalog.operations.iter().filter_map(operation).collect()

@@ -7,6 +7,7 @@
 
 mod binding;
 mod catalog_data;
+mod gate;
 pub mod license;
 pub mod manifest;
 mod model;
@@ -23,6 +24,7 @@ mod typescript;
 use mcpaql_core::adapter::{ResultForm, TargetConfig};
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::operation::{Binding, INTROSPECT, Operation};
+use mcpaql_gate::trust::TrustLevel;
 use std::fmt;
 
 /// The language of a project.
@@ -182,6 +184,8 @@ pub struct ProjectOptions {
     pub copyright: Option<String>,
     /// Whether operations that the language does not support were left out of the catalog.
     pub skip_unsupported: bool,
+    /// How far the operator of the project trusts the adapter.
+    pub trust: TrustLevel,
 }
 
 impl ProjectOptions {
@@ -196,9 +200,13 @@ impl ProjectOptions {
             license: license::DEFAULT.to_owned(),
             copyright: None,
             skip_unsupported: false,
+            trust: DEFAULT_TRUST,
         }
     }
 }
+
+/// The trust level of a project whose author chooses none.
+pub const DEFAULT_TRUST: TrustLevel = TrustLevel::Validated;
 
 /// The version of the generator, and of the runtime that its projects in Rust need.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

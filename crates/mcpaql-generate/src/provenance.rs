@@ -235,6 +235,9 @@ fn options(options: &ProjectOptions) -> Map<String, Value> {
     if options.skip_unsupported {
         out.insert("skip_unsupported".to_owned(), true.into());
     }
+    if options.trust != usual.trust {
+        out.insert("trust".to_owned(), options.trust.as_str().into());
+    }
     out.extend(settings_without_flag(settings));
     out
 }
@@ -267,6 +270,8 @@ pub struct ProvenanceRecord {
     pub handwritten: BTreeMap<String, String>,
     /// The language of the project.
     pub target: Option<String>,
+    /// The trust level, if it is not the default.
+    pub trust: Option<String>,
 }
 
 impl ProvenanceRecord {
@@ -278,11 +283,12 @@ impl ProvenanceRecord {
             let files = value.get(key)?.as_object()?;
             files.iter().map(|(path, hash)| Some((path.clone(), hash.as_str()?.to_owned()))).collect()
         };
-        let target = value.pointer("/generation/target").and_then(Value::as_str).map(str::to_owned);
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
         Some(ProvenanceRecord {
             files: hashes("files")?,
             handwritten: hashes("handwritten").unwrap_or_default(),
-            target,
+            target: text("/generation/target"),
+            trust: text("/generation/options/trust"),
         })
     }
 

@@ -103,7 +103,7 @@ const STYLE: LanguageStyle = LanguageStyle {
 };
 
 /// Files that every project has besides the runtime, by path.
-const PROJECT_FILES: [(&str, &str); 8] = [
+const PROJECT_FILES: [(&str, &str); 9] = [
     (
         "src/adapter_template/__init__.py",
         include_str!("../templates/python/src/adapter_template/__init__.py"),
@@ -114,6 +114,7 @@ const PROJECT_FILES: [(&str, &str); 8] = [
     ),
     ("src/adapter_template/py.typed", include_str!("../templates/python/src/adapter_template/py.typed")),
     ("tests/test_command.py", include_str!("../templates/python/tests/test_command.py")),
+    ("tests/test_confirmations.py", include_str!("../templates/python/tests/test_confirmations.py")),
     ("tests/test_controls.py", include_str!("../templates/python/tests/test_controls.py")),
     ("tests/test_http.py", include_str!("../templates/python/tests/test_http.py")),
     ("tests/test_runtime.py", include_str!("../templates/python/tests/test_runtime.py")),
@@ -142,7 +143,7 @@ const COMMAND: TargetCode = TargetCode {
     lines: ["from .command import CommandRunner\n", ", \"command\": CommandRunner"],
 };
 const HTTP: TargetCode = TargetCode {
-    files: &["/auth.py", "/http_client.py", "/http_request.py", "/http_response.py", "/test_http.py"],
+    files: &["/auth.py", "/http_client.py", "/http_messages.py", "/test_http.py"],
     lines: ["from .http_client import HttpClient\n", "\"http\": HttpClient, "],
 };
 
@@ -178,8 +179,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupport
     }
     files.extend(AUTHOR_FILES.iter().map(file(FileOwner::Author)));
     files.push(ProjectFile::generated(".gitignore", include_str!("../templates/python/gitignore")));
-    files
-        .push(ProjectFile::generated(format!("{package}/catalog.json"), catalog_data::text(project.catalog)));
+    files.push(ProjectFile::generated(format!("{package}/catalog.json"), catalog_data::text(project)));
     let model = Model::of(project.catalog, &STYLE);
     let mut annotations = TypeAnnotations::new(&model, TYPES);
     let modules = modules(&model);

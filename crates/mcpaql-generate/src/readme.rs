@@ -2,11 +2,12 @@
 //!
 //! What always holds: texts of the adapter are written as prose. Markdown and HTML in them have no effect.
 
-use crate::{Language, Project, VERSION, license, provenance};
+use crate::{DEFAULT_TRUST, Language, Project, VERSION, gate, license, provenance};
 use mcpaql_core::adapter::{McpLink, TargetConfig};
 use mcpaql_core::lifecycle::ExecutionAction;
-use mcpaql_core::operation::{Category, INTROSPECT};
+use mcpaql_core::operation::{Category, INTROSPECT, Operation};
 use mcpaql_core::variables::{all_variables, required};
+use mcpaql_gate::trust::Verdict;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -233,6 +234,7 @@ fn operations(out: &mut String, project: &Project<'_>) {
              of an operation with the same name has precedence; write `_filter` for the control.\n"
         );
     }
+    out.push_str(&confirmations(project));
     for category in Category::ALL {
         let of = |entry: &&mcpaql_core::catalog::CatalogEntry| entry.operation.category == category;
         let mut entries = project.catalog.operations.iter().filter(of).peekable();
@@ -245,9 +247,44 @@ fn operations(out: &mut String, project: &Project<'_>) {
             let said = first_sentence(&operation.description);
             let said = if said.is_empty() { line(&operation.title) } else { said };
             let _ = write!(out, "- `{}`: {said}", operation.name);
-            out.push_str(if operation.deprecated.is_some() { " (deprecated)\n" } else { "\n" });
+            out.push_str(if operation.deprecated.is_some() { " (deprecated)" } else { "" });
+            out.push_str(match decided_verdict(project, operation) {
+                Verdict::Allow => "\n",
+                Verdict::Confirm => " (needs a confirmation)\n",
+                Verdict::Deny => " (not allowed)\n",
+            });
         }
     }
+}
+
+/// Returns what the project itself decides about the calls of an operation. Projects in Rust leave it to the library.
+fn decided_verdict(project: &Project<'_>, operation: &Operation) -> Verdict {
+    match project.options.language {
+        Language::Rust => Verdict::Allow,
+        Language::TypeScript | Language::Python => gate::verdict(operation, project.options.trust),
+    }
+}
+
+/// Describes which operations do not run at once, if any.
+fn confirmations(project: &Project<'_>) -> String {
+    let verdicts = || {
+        let operations = project.catalog.operations.iter().map(|entry| &entry.operation);
+        operations.map(|operation| decided_verdict(project, operation))
+    };
+    if verdicts().all(|verdict| verdict == Verdict::Allow) {
+        return String::new();
+    }
+    let mut text = format!("\nThe trust level of this server is `{}`.", project.options.trust.as_str());
+    if verdicts().any(|verdict| verdict == Verdict::Confirm) {
+        text.push_str(
+            " An operation that needs a confirmation runs when the call is sent again\nwith the token of the first answer.",
+        );
+    }
+    if verdicts().any(|verdict| verdict == Verdict::Deny) {
+        text.push_str(" Operations that are not allowed never run.");
+    }
+    text.push_str(" To change this, generate again with `--trust LEVEL`.\n");
+    text
 }
 
 fn handlers(project: &Project<'_>, authors: &[String]) -> String {
@@ -311,6 +348,9 @@ fn regenerate(project: &Project<'_>) -> String {
     }
     if options.skip_unsupported {
         command.push_str(" --skip-unsupported");
+    }
+    if options.trust != DEFAULT_TRUST {
+        let _ = write!(command, " --trust {}", options.trust.as_str());
     }
     let begin = match configured {
         Some(_) => {

@@ -158,10 +158,11 @@ fn the_command_to_generate_again_has_all_options() {
         options.copyright = Some("2026 Ann & Co".into());
         options.runtime = "{ git = \"https://example.com/r\" }".into();
         options.runtime_flag = Some("git:https://example.com/r".into());
+        options.trust = TrustLevel::CommunityReviewed;
     });
     let readme = text(&files, "README.md");
     let command = "-o . --license 'MIT OR Apache-2.0' --copyright '2026 Ann & Co' --mode single --prefix h_ \
-                   --runtime git:https://example.com/r\n";
+                   --runtime git:https://example.com/r --trust community_reviewed\n";
     assert!(readme.contains(command), "{readme}");
     let provenance: Value = serde_json::from_str(text(&files, provenance::FILE)).unwrap();
     assert_eq!(
@@ -172,8 +173,70 @@ fn the_command_to_generate_again_has_all_options() {
             "mode": "single",
             "prefix": "h_",
             "runtime": "{ git = \"https://example.com/r\" }",
+            "trust": "community_reviewed",
         })
     );
+    let record = provenance::ProvenanceRecord::read(text(&files, provenance::FILE)).unwrap();
+    assert_eq!(record.trust.as_deref(), Some("community_reviewed"));
+}
+
+/// Returns the operations of a project's `catalog.json`, and its README.
+fn decided(language: Language, trust: TrustLevel) -> (Value, String) {
+    let change = |options: &mut ProjectOptions| {
+        options.language = language;
+        options.trust = trust;
+    };
+    with_project(change, |project| {
+        let files = super::files(project, None).unwrap();
+        let data = files.iter().find(|file| file.path.ends_with("/catalog.json")).unwrap();
+        let data: Value = serde_json::from_str(&data.text).unwrap();
+        assert_eq!(data["protocol"]["capabilities"]["confirmation"], true);
+        (data["operations"].clone(), text(&files, "README.md").to_owned())
+    })
+}
+
+#[test]
+fn the_trust_level_decides_about_each_operation() {
+    for language in [Language::TypeScript, Language::Python] {
+        for (trust, read, delete) in [
+            (
+                TrustLevel::Untested,
+                "PERMISSION_TRUST_LEVEL_INSUFFICIENT",
+                "PERMISSION_TRUST_LEVEL_INSUFFICIENT",
+            ),
+            (TrustLevel::Generated, "", "PERMISSION_TRUST_LEVEL_INSUFFICIENT"),
+            (TrustLevel::Validated, "", "CONFIRMATION_REQUIRED"),
+            (TrustLevel::CommunityReviewed, "", ""),
+            (TrustLevel::Certified, "", ""),
+        ] {
+            let (operations, _) = decided(language, trust);
+            let code = |name: &str| {
+                let mut all = operations.as_array().unwrap().iter();
+                let row = all.find(|row| row["name"] == name).unwrap();
+                row["gate"]["code"].as_str().unwrap_or_default().to_owned()
+            };
+            assert_eq!([code("get_own"), code("delete_thing")], [read, delete], "{trust:?}");
+            assert_eq!(code("introspect"), "", "{trust:?}");
+        }
+    }
+}
+
+#[test]
+fn the_readme_says_which_operations_do_not_run_at_once() {
+    let (_, validated) = decided(Language::TypeScript, TrustLevel::Validated);
+    for expected in [
+        "The trust level of this server is `validated`. An operation that needs a confirmation runs when",
+        "- `delete_thing`: \\- not an item (deprecated) (needs a confirmation)\n",
+        "generate again with `--trust LEVEL`",
+    ] {
+        assert!(validated.contains(expected), "{expected}\n{validated}");
+    }
+    assert!(!validated.contains("never run"), "{validated}");
+    let (_, untested) = decided(Language::Python, TrustLevel::Untested);
+    assert!(untested.contains("- `get_own`: Gets its own (not allowed)\n"), "{untested}");
+    assert!(untested.contains("is `untested`. Operations that are not allowed never run."), "{untested}");
+    let (_, certified) = decided(Language::Python, TrustLevel::Certified);
+    assert!(!certified.contains("trust level"), "{certified}");
 }
 
 #[test]

@@ -104,15 +104,14 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupport
     files.push(author("package.json", package(project, &kinds)));
     files.push(ProjectFile::generated("src/index.ts", INDEX));
     files.push(author("src/handlers.ts", HANDLERS.to_owned()));
-    files.push(ProjectFile::generated("src/catalog.json", catalog_data::text(project.catalog)));
+    files.push(ProjectFile::generated("src/catalog.json", catalog_data::text(project)));
     files.extend(types::file(&model));
     files.extend(operations::files(&kinds, &model)?);
     Ok(files)
 }
 
 /// Files that only projects with this kind of target need, by name.
-const HTTP_FILES: &[&str] =
-    &["/answer.ts", "/auth.ts", "/http.ts", "/request.ts", "/style.ts", "/http.test.ts"];
+const HTTP_FILES: &[&str] = &["/answer.ts", "/auth.ts", "/http.ts", "/request.ts", "/http.test.ts"];
 const COMMAND_FILES: &[&str] = &["/command.ts", "/command.test.ts"];
 /// Packages that only projects with HTTP need.
 const HTTP_PACKAGES: &[&str] = &["\"undici\"", "\"ipaddr.js\""];

@@ -4,6 +4,7 @@ use super::{AccessArgs, ImportOptions, one_of};
 use clap::builder::UnknownArgumentValueParser;
 use clap::{Args as ClapArgs, ValueEnum};
 use mcpaql_core::adapter::Mode;
+use mcpaql_gate::trust::TrustLevel;
 use mcpaql_generate::Language;
 use std::path::PathBuf;
 
@@ -66,6 +67,10 @@ pub(crate) struct GenerateArgs {
     /// Hint policy: mcpaql, mcpaql-issue, mcpaql-spec, mcp, lightdash, nextcloud.
     #[arg(long, help_heading = "Project")]
     pub(crate) policy: Option<String>,
+    /// How far the project trusts the adapter: untested, generated, validated, community_reviewed, certified. Decides which operations run at
+    /// once, after a confirmation, or never [default: that of the existing project, else validated].
+    #[arg(long, value_name = "LEVEL", value_parser = parse_trust, help_heading = "Project")]
+    pub(crate) trust: Option<TrustLevel>,
     /// Source of mcpaql-runtime for a Rust project: a version, path:DIR or git:URL [default: this version on crates.io].
     #[arg(long, value_name = "SPEC", help_heading = "Project")]
     pub(crate) runtime: Option<String>,
@@ -106,6 +111,10 @@ pub(crate) enum OutputFormat {
 
 pub(crate) fn parse_language(text: &str) -> Result<Language, String> {
     one_of(Language::parse(text), Language::ALL.map(Language::as_str))
+}
+
+pub(crate) fn parse_trust(text: &str) -> Result<TrustLevel, String> {
+    one_of(TrustLevel::parse(text), TrustLevel::ALL.map(TrustLevel::as_str))
 }
 
 pub(crate) fn parse_mode(text: &str) -> Result<Mode, String> {

@@ -26,7 +26,9 @@ use mcpaql_core::diagnostic::Severity;
 use mcpaql_core::timestamp;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
-use mcpaql_generate::{Project, ProjectDocument, ProjectOptions, UnsupportedOperation, license, provenance};
+use mcpaql_generate::{
+    DEFAULT_TRUST, Project, ProjectDocument, ProjectOptions, UnsupportedOperation, license, provenance,
+};
 use report::GenerateReport;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -92,6 +94,11 @@ fn generate(args: &args::GenerateArgs) -> Result<(), GenerateError> {
     let is_trial = args.dry_run || args.diff;
     // Roll back an interrupted run first: its files may be the input of this one.
     write::recover_interrupted(&request.output, is_trial)?;
+    let kept_trust = match request.trust {
+        Some(_) => None,
+        None => folder::recorded_trust(&request.output)?,
+    };
+    request.options.trust = request.trust.or(kept_trust).unwrap_or(DEFAULT_TRUST);
     let Input { file, source, origin, settings, imported } = input::read(args, &request)?;
     if let Some(settings) = settings {
         request.options.settings = settings;
@@ -130,6 +137,7 @@ fn generate(args: &args::GenerateArgs) -> Result<(), GenerateError> {
         fingerprint: provenance::fingerprint(&document),
         imported,
         warnings,
+        kept_trust,
         project: &project,
         diff,
     };

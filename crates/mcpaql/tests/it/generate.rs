@@ -3,6 +3,7 @@
 mod folders;
 mod origins;
 mod output;
+mod trust;
 
 use crate::documents;
 use crate::fixture::{BINARY, RunOutput, TestFolder};

@@ -12,7 +12,7 @@ from unittest import mock
 
 import httpx2 as httpx
 
-from adapter_template.runtime import http_request, http_response
+from adapter_template.runtime import http_messages
 from adapter_template.runtime.errors import OpError
 from adapter_template.runtime.http_client import HttpClient
 from adapter_template.runtime.requests import HttpRequest, Param
@@ -97,7 +97,7 @@ class Http(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((answer.data, answer.text), (1.5, "1.50"))
         self.assertTrue(api.asked[0].startswith(b"POST /rpc?v=2 HTTP/1.1"), api.asked[0])
         self.assertIn(b"x-mode: fast", api.asked[0])
-        built = http_request.build(httpx.URL(api.url), {}, set(), request, {"id": 7})
+        built = http_messages.build(httpx.URL(api.url), {}, set(), request, {"id": 7})
         self.assertEqual(built.body, b'{"params":{"id":7,"tags":[null,"{ tag }"]}}')
 
     async def test_a_failure_with_the_status_of_a_success_is_a_failure(self) -> None:
@@ -115,8 +115,8 @@ class Http(unittest.IsolatedAsyncioTestCase):
 
     async def test_a_page_is_an_error_and_a_file_is_a_block(self) -> None:
         with self.assertRaises(OpError):
-            http_response.decode("application/json", b"<!-- x --> <!DOCTYPE html><html>", Mask())
-        answer = http_response.decode("image/png", b"abc", Mask())
+            http_messages.decode("application/json", b"<!-- x --> <!DOCTYPE html><html>", Mask())
+        answer = http_messages.decode("image/png", b"abc", Mask())
         self.assertEqual((answer.data, answer.file), ({"media_type": "image/png", "bytes": 3}, ("image/png", b"abc")))
 
     async def test_a_rate_limit_has_details(self) -> None:
@@ -159,7 +159,7 @@ class Http(unittest.IsolatedAsyncioTestCase):
             ("application/json", b'{"a": [1.10, 1e400], "n": 31337007}', '{"a":[1.10,1e400],"n":"[redacted]"}'),
             ("application/x-ndjson", b'1.10\r\n\n"\\ud800"\n 1e400', '[1.10,"\\ud800",1e400]'),
         ):
-            self.assertEqual(http_response.decode(kind, body, mask).text, text)
+            self.assertEqual(http_messages.decode(kind, body, mask).text, text)
         body = gzip.compress(b'"xxxxxxxx"')[:-4]
         head = b"HTTP/1.1 200 X\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body)
         async with Api(head + body) as api:

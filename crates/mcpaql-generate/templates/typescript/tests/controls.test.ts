@@ -9,11 +9,11 @@ import { type JsonObject, RawJson, isObject, parse } from "../src/runtime/json.j
 /** Calls an operation that reads, with the parameters `filter` and `owner` of its own. Its target answers `written`. */
 async function call(written: string, params: unknown, rest: Partial<Operation> = {}) {
   const own = Catalog.own().data;
-  const [first] = own.operations;
-  assert(first !== undefined);
+  const introspect = own.operations.at(-1);
+  assert(introspect !== undefined);
   const names = [{ name: "filter" }, { name: "owner" }];
   const schema = { type: "object", properties: { filter: {}, owner: {} } };
-  const operation = { ...first, name: "list_it", params: names, spellings: {}, schema, aliases: [], controls: {}, ...rest };
+  const operation = { ...introspect, name: "list_it", params: names, spellings: {}, schema, aliases: [], controls: {}, ...rest };
   const data: CatalogData = { ...own, operations: [operation], routes: { tool: { whole: true } } };
   const defaults = { list_it: (_: unknown, { send }: { send: (binding: object, args: object) => unknown }) => send({}, {}) };
   const target = { call: ({ read }: { read: (json: RawJson) => unknown }) => Promise.resolve(read(new RawJson(written))) };

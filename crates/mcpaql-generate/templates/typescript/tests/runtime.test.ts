@@ -3,20 +3,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Adapter, type Handler, type Project } from "../src/runtime/call.js";
-import { Catalog, type CatalogData, type Operation } from "../src/runtime/catalog.js";
+import { Catalog, type CatalogData, type Operation, nearest, snakeCase } from "../src/runtime/catalog.js";
 import { route, validate } from "../src/runtime/check.js";
 import { type Job, OpError, failure } from "../src/runtime/errors.js";
 import { type JsonObject, RawJson, parse, pick, stringify } from "../src/runtime/json.js";
-import { nearest, snakeCase } from "../src/runtime/suggest.js";
 
 /** A catalog with one operation with these parameters. */
 function catalogOf(properties: JsonObject, rest: Partial<Operation> = {}, definitions: JsonObject = {}): Catalog {
   const params = Object.keys(properties).map((name) => ({ name }));
   const own = Catalog.own().data;
-  const [first] = own.operations;
-  assert(first !== undefined);
+  const introspect = own.operations.at(-1);
+  assert(introspect !== undefined);
   const schema = { type: "object", properties };
-  const operation = { ...first, name: "do_it", endpoint: "do", params, schema, aliases: [], ...rest };
+  const operation = { ...introspect, name: "do_it", endpoint: "do", params, schema, aliases: [], ...rest };
   const data: CatalogData = { ...own, operations: [operation], routes: { tool: { whole: true } }, $defs: definitions };
   return new Catalog(data);
 }

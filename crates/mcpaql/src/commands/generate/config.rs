@@ -3,7 +3,7 @@
 //! Paths in the file are relative to the folder of the file.
 
 use super::error::{GenerateError, GenerateErrorKind};
-use crate::args::{self, ImportOptions, parse_language, parse_mode};
+use crate::args::{self, ImportOptions, parse_language, parse_mode, parse_trust};
 use crate::file;
 use crate::openapi_files;
 use mcpaql_core::catalog::AdapterSettings;
@@ -12,6 +12,7 @@ use mcpaql_core::error::Code;
 use mcpaql_core::naming;
 use mcpaql_core::suggest;
 use mcpaql_document::source::Source;
+use mcpaql_gate::trust::TrustLevel;
 use mcpaql_generate::{Language, ProjectOptions, license};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ const STRING_KEYS: &[&str] = &[
     "prefix",
     "policy",
     "runtime",
+    "trust",
     "name",
     "overrides",
 ];
@@ -48,6 +50,8 @@ pub(crate) struct GenerateRequest {
     pub(crate) import_options: ImportOptions,
     pub(crate) output: PathBuf,
     pub(crate) options: ProjectOptions,
+    /// The trust level, if the author chooses one.
+    pub(crate) trust: Option<TrustLevel>,
     pub(crate) reproducible: bool,
     pub(crate) strict: bool,
 }
@@ -179,6 +183,12 @@ pub(crate) fn resolve_request(args: &args::GenerateArgs) -> Result<GenerateReque
             .or_else(|| file.path("output"))
             .unwrap_or_else(|| PathBuf::from(DEFAULT_OUTPUT)),
         options: options(args, &file, language)?,
+        trust: match (args.trust, file.text("trust")) {
+            (Some(level), _) => Some(level),
+            (None, word) => {
+                word.map(parse_trust).transpose().map_err(|text| file.invalid_value("trust", text.into()))?
+            }
+        },
         reproducible: args.reproducible || file.switch("reproducible"),
         strict: args.strict || file.switch("strict"),
     })

@@ -4,6 +4,7 @@
 //! overwritten; an edited generated file is recognized by its hash.
 
 use super::error::{GenerateError, GenerateErrorKind, GenerateIssue};
+use mcpaql_gate::trust::TrustLevel;
 use mcpaql_generate::manifest::{self, Difference};
 use mcpaql_generate::provenance::{self, ProvenanceRecord};
 use mcpaql_generate::{FileOwner, ProjectFile};
@@ -78,6 +79,18 @@ pub(crate) struct FolderPlan {
     pub(crate) differences: Vec<(String, Difference)>,
     /// Files of the author that are no longer used, each with its replacement.
     pub(crate) abandoned: BTreeMap<String, Option<String>>,
+}
+
+/// Returns the trust level of the project in a folder, if its author chose one. A regenerated project keeps it.
+pub(crate) fn recorded_trust(root: &Path) -> Result<Option<TrustLevel>, GenerateError> {
+    check_root(root)?;
+    let Some(word) = record(root)?.and_then(|record| record.trust) else { return Ok(None) };
+    TrustLevel::parse(&word).map(Some).ok_or_else(|| {
+        let message = format!("{} has an unknown trust level", root.join(provenance::FILE).display());
+        let levels = TrustLevel::ALL.map(TrustLevel::as_str).join(", ");
+        GenerateError::new(GenerateErrorKind::Configuration, message)
+            .hint(format!("pass --trust with one of {levels}"))
+    })
 }
 
 /// Compares the files of a project with its folder, and plans the changes.

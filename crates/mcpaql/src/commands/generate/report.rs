@@ -7,7 +7,8 @@ use super::input::ImportFindings;
 use crate::args::{self, OutputFormat};
 use crate::output;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
-use mcpaql_generate::{Project, VERSION};
+use mcpaql_gate::trust::TrustLevel;
+use mcpaql_generate::{Project, VERSION, provenance};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -23,6 +24,8 @@ pub(crate) struct GenerateReport<'a> {
     /// The findings of an import. Its summary contains the first warnings.
     pub(crate) imported: Option<ImportFindings>,
     pub(crate) warnings: Vec<GenerateIssue>,
+    /// The trust level that the existing project has, if it is used again.
+    pub(crate) kept_trust: Option<TrustLevel>,
     pub(crate) project: &'a Project<'a>,
     /// The diff, with `--diff`.
     pub(crate) diff: Option<String>,
@@ -65,7 +68,8 @@ impl GenerateReport<'_> {
         value
     }
 
-    /// Notes that need no fix: about the runtime library, unless the author wrote the manifest, and about the folder.
+    /// Notes that need no fix: about the runtime library, unless the author wrote the manifest, about a trust level that is kept, and
+    /// about the folder.
     fn notes(&self) -> impl Iterator<Item = GenerateIssue> {
         let is_kept = |step: &FileStep| step.path == MANIFEST && step.change == FileChange::Kept;
         let is_authors = self.plan.steps.iter().any(is_kept);
@@ -73,7 +77,11 @@ impl GenerateReport<'_> {
             let message = format!("the project uses {}", note.message);
             GenerateIssue::new(MANIFEST, "RUNTIME_FROM_REGISTRY", message).suggest(note.suggestion)
         });
-        runtime.into_iter().chain(self.plan.notes(self.args.force))
+        let trust = self.kept_trust.map(|level| {
+            let message = format!("the project keeps its trust level {}", level.as_str());
+            GenerateIssue::new(provenance::FILE, "TRUST_KEPT", message).suggest("change it with --trust")
+        });
+        runtime.into_iter().chain(trust).chain(self.plan.notes(self.args.force))
     }
 
     /// Returns the files by change, except unchanged ones.

@@ -24,6 +24,7 @@ const LATIN = /;\s*charset\s*=\s*"*(?:iso-8859-1|latin-?1)"*\s*(?:;|$)/i;
 /** The start of a whole HTML page, and the types under which servers send one in place of data. */
 const PAGE = /^[\ufeff \t\r\n]*(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype html|html)/is;
 const PAGE_TYPES = /^(?:|text\/html|application\/xhtml\+xml|text\/plain|.*json)$/;
+const plainOf = (data: unknown): unknown => (data instanceof RawJson ? parse(data.text) : data);
 
 /** The data of a successful answer, with secrets masked. */
 export function answerOf(job: Work, method: string, received: Received, failures: Failures, secrets: Secrets): unknown {
@@ -59,16 +60,12 @@ function decode(job: Work, received: Received, secrets: Secrets): unknown {
   const saysJson = isLines || /^(?:application|text)\/json$|\+json$/.test(type);
   const json = isLines ? arrayOf(text) : plain;
   if ((saysJson || type === "") && isText && isJson(json)) return new RawJson(secrets.maskJson(json));
-  if (saysJson) {
-    job.warn("UPSTREAM_NOT_JSON", "The answer should be JSON, but is not; `data` contains its text.");
-    return secrets.mask(text);
-  }
-  if (TEXT.test(type) || (type === "" && isText)) {
-    if (LATIN.test(label)) return secrets.mask(body.toString("latin1"));
-    if (!isText) job.warn("TEXT_LOSSY", "The answer is not UTF-8; U+FFFD replaces unreadable characters.");
-    return secrets.mask(plain);
-  }
-  return fileOf(job.operation, type === "" ? "application/octet-stream" : type, body);
+  const isFile = !saysJson && !TEXT.test(type) && (type !== "" || !isText);
+  if (isFile) return fileOf(job.operation, type === "" ? "application/octet-stream" : type, body);
+  if (saysJson) job.warn("UPSTREAM_NOT_JSON", "The answer should be JSON, but is not; `data` contains its text.");
+  else if (LATIN.test(label)) return secrets.mask(body.toString("latin1"));
+  else if (!isText) job.warn("TEXT_LOSSY", "The answer is not UTF-8; U+FFFD replaces unreadable characters.");
+  return secrets.mask(saysJson ? text : plain);
 }
 
 /** The type and the size of a file. Its content is a block beside the data, so that clients can show it. */
@@ -102,8 +99,6 @@ function refuseFailure(job: Work, rule: ErrorRule, data: unknown, failures: Fail
   const upstream = shown({ body: Buffer.from(stringify(content)), cut: false, header: () => undefined }, secrets);
   throw new OpError(code, `The API reported a failure, see details; ${failures.advice[code] ?? ""}.`, { upstream });
 }
-
-const plainOf = (data: unknown): unknown => (data instanceof RawJson ? parse(data.text) : data);
 
 /** The code of a status or of a JSON-RPC error. `text` is the body in lower case. */
 function codeOf(number: number, text: string, { codes, value_words: words }: Failures): Code {

@@ -1,9 +1,9 @@
 // Credentials of an HTTP target. They are read on every call, so that a changed variable takes effect at once.
 
-import { fill, valueOf } from "./environment.js";
+import { fill, valueOf } from "./catalog.js";
 import { OpError } from "./errors.js";
 import { type JsonObject, isJson, rewrite, scalars } from "./json.js";
-import { encode } from "./style.js";
+import { encode } from "./request.js";
 
 type OAuth2 = Readonly<{ type: "oauth2"; token_url: string; client_id_env: string; scopes: readonly string[] }> &
   Readonly<Record<"client_secret_env" | "refresh_token_env", string | null>>;
@@ -47,16 +47,14 @@ export class Credentials {
   }
 
   async #add(auth: Simple, tokens: Tokens): Promise<void> {
-    if (auth.type === "bearer") {
-      this.secrets.add(valueOf(auth.token_env));
-      this.#header(auth.header, auth.prefix + valueOf(auth.token_env), auth.token_env);
-    } else if (auth.type === "api_key") {
-      this.secrets.add(valueOf(auth.key_env));
-      const value = auth.prefix + valueOf(auth.key_env);
-      if (auth.in === "header") this.#header(auth.name, value, auth.key_env);
-      else if (auth.in === "query") this.query.push([auth.name, value]);
-      else if (/^[!#-+\--:<-[\]-~]*$/.test(value)) this.cookies.push(`${auth.name}=${value}`);
-      else throw unsendable(auth.key_env);
+    if (auth.type === "bearer" || auth.type === "api_key") {
+      const [variable, name] = auth.type === "bearer" ? [auth.token_env, auth.header] : [auth.key_env, auth.name];
+      this.secrets.add(valueOf(variable));
+      const value = auth.prefix + valueOf(variable);
+      if (auth.type === "bearer" || auth.in === "header") this.#header(name, value, variable);
+      else if (auth.in === "query") this.query.push([name, value]);
+      else if (/^[!#-+\--:<-[\]-~]*$/.test(value)) this.cookies.push(`${name}=${value}`);
+      else throw unsendable(variable);
     } else if (auth.type === "basic") {
       const [user, word] = [valueOf(auth.username_env), valueOf(auth.password_env)];
       if (user.includes(":")) throw unsendable(auth.username_env);
@@ -91,9 +89,8 @@ function chosen(auth: Auth): Simple[] | undefined {
 }
 
 function variables(auth: Auth): string[] {
-  if (auth === null) return [];
-  if ("of" in auth) return auth.of.flatMap(variables);
-  const named = Object.entries(auth).filter(([key]) => key.endsWith("_env"));
+  if (auth !== null && "of" in auth) return auth.of.flatMap(variables);
+  const named = Object.entries(auth ?? {}).filter(([key]) => key.endsWith("_env"));
   return named.flatMap(([, name]) => (name === null ? [] : [String(name)]));
 }
 
@@ -152,8 +149,7 @@ export class Tokens {
     const isRefused = [400, 401].includes(reply.status) && !inBody && isAboutClient(reply.body["error"]);
     if (isRefused) reply = await ask(true);
     const { access_token: token, refresh_token: next, expires_in: expires, error } = reply.body;
-    const isGiven = reply.status >= 200 && reply.status <= 299;
-    if (!isGiven || typeof token !== "string") throw refused(oauth, reply.status, error);
+    if (!/^2..$/.test(String(reply.status)) || typeof token !== "string") throw refused(oauth, reply.status, error);
     grant.inBody = inBody || isRefused;
     if (refresh !== undefined && typeof next === "string") grant.rotated = next;
     const seconds = Number(expires ?? Number.NaN);

@@ -2,6 +2,7 @@
 
 import type { Catalog } from "./catalog.js";
 import { route, validate } from "./check.js";
+import { Confirmations } from "./confirmations.js";
 import { shape, takeControls } from "./controls.js";
 import { type Job, OpError, type Reply, type Warn, failure, success, tooLarge } from "./errors.js";
 import { introspect } from "./introspect.js";
@@ -17,32 +18,28 @@ export interface Call {
 
 /** An HTTP API or local programs. */
 type Target = Readonly<{ call: (job: Job<never>) => Promise<unknown> }>;
-
 /** Answers an operation: gets checked parameters with defaults, and returns the data or throws an `OpError`. */
 export type Handler<Params, Result> = (params: Params, call: Call) => Promise<Result> | Result;
+type Handlers = Readonly<Record<string, Handler<never, unknown>>>;
 
 /** A tool of your own, beside those of the document. `inputSchema` is the JSON Schema of its arguments. */
 export type OwnTool = Readonly<{
-  name: string;
-  title?: string;
-  description: string;
+  name: string; title?: string; description: string;
   inputSchema: { readonly type: "object"; readonly [key: string]: unknown };
   annotations?: Readonly<Record<string, boolean>>;
   run: (args: JsonObject, call: Call) => unknown;
 }>;
 
-type Handlers = Readonly<Record<string, Handler<never, unknown>>>;
-
 /** The generated and your own parts of a project: `handlers` are yours, `defaults` answer the other operations. */
 export interface Project {
-  readonly defaults: Handlers;
-  readonly handlers: Handlers;
+  readonly defaults: Handlers; readonly handlers: Handlers;
   readonly tools: readonly OwnTool[];
   readonly open: (target: never) => Target; // throws if the target is not usable
 }
 
 export class Adapter {
   readonly #targets = new Map<string, Target>();
+  readonly #confirmations = new Confirmations();
 
   constructor(readonly catalog: Catalog, readonly project: Project) {
     const { alternatives, ...target } = catalog.data.target;
@@ -74,8 +71,9 @@ export class Adapter {
     if (own !== undefined) return own.run(given, this.#call(tool, signal, warn));
     const { operation, operation: { name, signature }, beside, ...sent } = route(this.catalog, tool, given, warn);
     try {
-      const { params, controls } = takeControls(operation, sent.params, beside, warn);
+      const { params, controls, token } = takeControls(operation, sent.params, beside, warn);
       const args = validate(this.catalog, operation, params);
+      this.#confirmations.check(operation, args, token);
       return shape(await this.#answer(name, args, signal, warn), { operation, args, controls }, warn);
     } catch (error) {
       // The caller needs the signature to correct the parameters.

@@ -4,10 +4,9 @@
 // prepared arguments have declared names only; no error repeats a value of the call; no argument makes checks slow.
 
 import { RE2JS } from "re2js";
-import type { Catalog, CatalogData, Operation, Param } from "./catalog.js";
+import { type Catalog, type CatalogData, type Operation, type Param, nearest, search, snakeCase } from "./catalog.js";
 import { type Code, OpError, type Warn, invalid, tooLarge } from "./errors.js";
 import { type JsonObject, isObject, stringify, tryParse } from "./json.js";
-import { nearest, search, snakeCase } from "./suggest.js";
 
 /** The operation of a call, and its parameters as they are given. */
 export function route(catalog: Catalog, tool: string, given: JsonObject, warn: Warn) {
@@ -134,7 +133,6 @@ function refuseUnknown(operation: Operation, names: readonly string[], isField: 
 }
 
 const REFUSED_TEXTS = { no_nul: /[\0\ud800-\udfff]/u, no_control: /[\0-\x08\x0a-\x1f\x7f\ud800-\udfff]/u };
-
 /** Checks the limits of arguments. */
 function measure({ limits }: CatalogData, { params }: Operation, args: JsonObject): void {
   let size = 1; // as JSON, without escapes and most digits

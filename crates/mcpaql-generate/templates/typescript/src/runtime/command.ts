@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { statSync } from "node:fs";
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fill } from "./environment.js";
+import { fill } from "./catalog.js";
 import { type Code, type Job, OpError, invalid, tooLarge } from "./errors.js";
 import { type JsonObject, RawJson, arrayOf, isJson, scalar, scalars, stringify } from "./json.js";
 
@@ -27,13 +27,14 @@ export type CommandLine = Readonly<{
   exit?: Readonly<Record<number, "success" | Code>>; // meanings of exit statuses, other than 0 for success
 }>;
 
-type Numbers = Record<"timeout_ms" | "max_output_bytes", number>;
-export type CommandTarget = Readonly<Numbers> &
+export type CommandTarget = Readonly<Record<"timeout_ms" | "max_output_bytes", number>> &
   Readonly<{ protocol: "command"; cwd: string | null; env: readonly string[]; set_env: Record<string, string> }>;
+type Ending = "exited" | "held" | "too large" | "timed out" | "cancelled";
 
 const PASSED_ON = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
 const GRACE_MS = 500; // from SIGTERM to SIGKILL, and from the end of a program to the end of its output
 const TAIL = 2048; // bytes at the end of an output that an error shows
+const PLACEHOLDER = /\{([a-z][a-z0-9_]*)\}/g;
 const running = new Set<ChildProcess>();
 process.on("exit", () => { running.forEach((child) => { signalGroup(child, "SIGKILL"); }); });
 for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(name, () => process.exit(1));
@@ -118,8 +119,6 @@ export class CommandRunner {
   }
 }
 
-type Ending = "exited" | "held" | "too large" | "timed out" | "cancelled";
-
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try { if (child.pid !== undefined) process.kill(-child.pid, signal); } catch { /* The group has ended already. */ }
 }
@@ -149,8 +148,6 @@ function argvOf(template: readonly Arg[], args: JsonObject): string[] {
   }
   return argv;
 }
-
-const PLACEHOLDER = /\{([a-z][a-z0-9_]*)\}/g;
 
 function stdinOf({ stdin, params }: CommandLine, args: JsonObject): string {
   if (stdin === undefined) return "";

@@ -5,11 +5,10 @@
 // does not have is an error; data and codes are those of `mcpaql serve`, which shared test vectors check.
 
 import { createHash } from "node:crypto";
-import type { Operation } from "./catalog.js";
+import { type Operation, nearest, snakeCase } from "./catalog.js";
 import { canonical, meant, quoted } from "./check.js";
 import { OpError, type Warn, blocks, invalid } from "./errors.js";
 import { type JsonObject, RawJson, isObject, parse, stringify, tryParse } from "./json.js";
-import { nearest, snakeCase } from "./suggest.js";
 
 /** What the catalog says about the list of an operation: its path, and whether an answer is one page of it. */
 export type ListRules = Readonly<{ items?: string; more?: boolean }>;
@@ -63,11 +62,20 @@ function controlOf(name: string): string | undefined {
   return [...CONTROLS, ...MISSING].find((one) => one === plain || (isCamel && one === snakeCase(plain)));
 }
 
-/** Separates the controls of a call from its parameters. A name that the operation has itself is no control. */
-export function takeControls(operation: Operation, params: JsonObject, beside: JsonObject, warn: Warn) {
+const TOKENS = ["_confirmation", "confirmation_token"];
+
+/** Separates the token of a confirmation and the controls of a call from its parameters, which have precedence. */
+export function takeControls(operation: Operation, given: JsonObject, beside: JsonObject, warn: Warn) {
+  const tokens = TOKENS.filter((name) => meant(operation, name) === undefined);
+  const token = tokens.map((name) => given[name] ?? null).find((one) => one !== null) ?? null;
+  const params = Object.fromEntries(Object.entries(given).filter(([name]) => !tokens.includes(name)));
+  return { ...takeQuery(operation, params, beside, warn), token };
+}
+
+function takeQuery(operation: Operation, params: JsonObject, beside: JsonObject, warn: Warn) {
   if (operation.controls === undefined) return { params };
   const foreign = new Set(Object.keys(params).filter((name) => meant(operation, name) === undefined));
-  const isUnknown = (name: string): boolean => /^_(?!meta$|confirmation$)/.test(name) && !Object.hasOwn(beside, name);
+  const isUnknown = (name: string): boolean => /^_(?!meta$)/.test(name) && !Object.hasOwn(beside, name);
   const given = new Map<string, unknown>();
   let isAsked = false;
   for (const name of foreign) {

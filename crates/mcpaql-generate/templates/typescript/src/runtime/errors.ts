@@ -6,8 +6,9 @@ type Wrong = `INVALID_${"TYPE" | "VALUE" | "ENCODING"}` | `UNKNOWN_${"PARAM" | "
 export type Code =
   | `VALIDATION_${Wrong | "ENDPOINT_MISMATCH" | "PAYLOAD_TOO_LARGE"}`
   | `NOT_FOUND_${"OPERATION" | "RESOURCE"}` | `CONFLICT_${"ALREADY_EXISTS" | "VERSION_MISMATCH"}`
-  | `TRANSPORT_${"TIMEOUT" | "CONNECTION_FAILED"}`
-  | ("PERMISSION_DENIED" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR");
+  | `TRANSPORT_${"TIMEOUT" | "CONNECTION_FAILED"}` | "RATE_LIMIT_EXCEEDED" | "CONFIRMATION_REQUIRED" | "INTERNAL_ERROR"
+  | `PERMISSION_${"DENIED" | "DANGER_LEVEL_DENIED" | "TRUST_LEVEL_INSUFFICIENT"}`
+  | `TOKEN_${"INVALID" | "EXPIRED" | "ALREADY_USED" | "SCOPE_MISMATCH"}`;
 
 /** A failed call: a code, a message for the model, details for programs, and a cause for the log. */
 export class OpError extends Error {

@@ -10,14 +10,12 @@ import ipaddr from "ipaddr.js";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as send } from "undici";
 import { type Failures, type Received, answerOf, failureOf, retryAfter } from "./answer.js";
 import { type Auth, Credentials, type Said, type Secrets, Tokens, noTokens } from "./auth.js";
-import { fill } from "./environment.js";
+import { fill } from "./catalog.js";
 import { type Job, OpError, invalid, tooLarge } from "./errors.js";
 import { isObject, tryParse } from "./json.js";
-import { type HttpRequest, type Outgoing, build, unusable } from "./request.js";
-import { encode } from "./style.js";
+import { type HttpRequest, type Outgoing, build, encode, unusable } from "./request.js";
 
-type Numbers = Record<"connect_timeout_ms" | "timeout_ms" | "retries" | "max_response_bytes", number>;
-export type HttpTarget = Readonly<Numbers> &
+export type HttpTarget = Record<"connect_timeout_ms" | "timeout_ms" | "retries" | "max_response_bytes", number> &
   Readonly<{ protocol: "http"; base_url: string; headers: Record<string, string>; allow_http: boolean; auth: Auth }> &
   Readonly<{ failures: Failures }>;
 
@@ -171,12 +169,9 @@ function isAllowed(url: URL, allowHttp: boolean): boolean {
 }
 
 const NOTHING = { body: Buffer.alloc(0), cut: true, broken: undefined };
-
 /** The error of undici for status 101 with an `upgrade` header. `onInfo` throws the same without that header. */
 const SWITCHED = "bad upgrade";
-function onInfo({ statusCode }: { readonly statusCode: number }): void {
-  if (statusCode === 101) throw new Error(SWITCHED);
-}
+const onInfo = ({ statusCode }: { statusCode: number }): void => { if (statusCode === 101) throw new Error(SWITCHED); };
 
 async function readUpTo(stream: AsyncIterable<unknown>, most: number) {
   const chunks: Buffer[] = [];

@@ -1,10 +1,9 @@
 // Answers `introspect` from the catalog: lists, details and types.
 
-import type { Catalog, Operation, Shown } from "./catalog.js";
+import { type Catalog, type Operation, type Shown, nearest, search } from "./catalog.js";
 import { quoted } from "./check.js";
 import { type Warn, invalid } from "./errors.js";
 import type { JsonObject } from "./json.js";
-import { nearest, search } from "./suggest.js";
 
 /** Entries of a page: `whole` for a list that fits on one page, `part` for a longer one, the others by `detail`. */
 const PAGES = { whole: 50, part: 20, names: 200, full: 5, types: 10, hits: 5, max: 200, maxFull: 20 };
@@ -13,18 +12,14 @@ const HINT = `Find operations with {"search":"what you want to do"}, or narrow w
 type Texts = "query" | "detail" | "search" | "category" | "endpoint" | "tag" | "after";
 type Ask = Readonly<Partial<Record<Texts, string>> & { name?: string | string[]; first?: number }>;
 
-/** The arguments without blank texts. */
-function read(args: JsonObject): Ask {
-  const trimmed = Object.entries(args).map(([name, value]) => [name, typeof value === "string" ? value.trim() : value]);
-  return Object.fromEntries(trimmed.filter(([, value]) => value !== "" && value !== null)) as Ask;
-}
-
 /** The given parameters that filter operations. */
 const narrowing = (ask: Ask): string[] => ["search", "category", "endpoint", "tag"].filter((name) => name in ask);
 const isPaged = (ask: Ask): boolean => ask.first !== undefined || ask.after !== undefined;
 
 export function introspect(catalog: Catalog, args: JsonObject, warn: Warn): JsonObject {
-  const ask = read(args);
+  const trimmed = Object.entries(args).map(([name, value]) => [name, typeof value === "string" ? value.trim() : value]);
+  // Some clients fill in every parameter, so blank texts are left out.
+  const ask = Object.fromEntries(trimmed.filter(([, value]) => value !== "" && value !== null)) as Ask;
   const [first] = narrowing(ask);
   if (ask.query === "types" && first !== undefined) throw invalid(first, "filters operations, not types.");
   if (ask.name !== undefined) return named(catalog, ask, ask.name, warn);

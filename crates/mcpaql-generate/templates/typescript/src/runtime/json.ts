@@ -3,7 +3,6 @@
 import { randomUUID } from "node:crypto";
 
 export type JsonObject = Record<string, unknown>;
-
 /** The start of a string that stands for a token which `JSON` would change. */
 const MARK = `kept ${randomUUID()} `;
 const MARKED = new RegExp(`"${MARK}([^"]+)"`, "g");
@@ -64,10 +63,7 @@ export function select(data: unknown, path: readonly string[]): unknown {
 }
 
 /** Reads JSON; `undefined` for any other text. */
-export function tryParse(text: string): unknown {
-  try { return parse(text); } catch { return undefined; }
-}
-
+export function tryParse(text: string): unknown { try { return parse(text); } catch { return undefined; } }
 export const isJson = (text: string): boolean => tryParse(text) !== undefined;
 
 /** Joins lines of JSON to an array; empty if a line is no JSON. */
@@ -78,7 +74,6 @@ export function arrayOf(lines: string): string {
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** The text of a value outside JSON; `undefined` for null. */
 export const scalar = (value: unknown): string | undefined =>
   value === null || value === undefined || typeof value === "string" ? (value ?? undefined) : stringify(value);

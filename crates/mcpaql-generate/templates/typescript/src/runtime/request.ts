@@ -1,13 +1,19 @@
 // Builds the request of an operation from its arguments, without credentials.
 //
 // What always holds: the URL keeps the origin and the path prefix of the base URL, without `.` and `..` segments; every
-// placeholder is filled; no parameter sets a header of the connection or of the credentials.
+// placeholder is filled; no parameter sets a header of the connection or of the credentials. A value never adds a pair,
+// a fragment or, except with the style `segments`, a path segment. `null` and empty lists and objects are left out.
 
 import { randomUUID } from "node:crypto";
 import type { Auth } from "./auth.js";
 import { OpError, invalid, tooLarge } from "./errors.js";
 import { type JsonObject, isObject, scalar, stringify } from "./json.js";
-import { type Style, type StyleForm, formPairs, headerText, pairs, pathText, percent } from "./style.js";
+
+type Delimited = "spaceDelimited" | "pipeDelimited";
+export type StyleForm = "form" | "simple" | Delimited | "deepObject" | "label" | "matrix" | "json" | "segments";
+
+/** `explode`: one `name=value` per element. `reserved`: keep reserved characters that have no meaning there. */
+export type Style = Readonly<{ form: StyleForm; explode: boolean; reserved: boolean }>;
 
 /** How a request carries a parameter. */
 export type HttpParam = Readonly<{
@@ -58,6 +64,7 @@ export const unusable = (cause: string): OpError =>
 
 /** A value with its name in the API, and the parameter that it is from. */
 type Field = Readonly<{ param: string; name: string; file: boolean; style: Style; value: unknown }>;
+type Body = Readonly<{ bytes: Buffer; type: string }>;
 
 /** The given parameters of one place, in the order of the document. */
 function given({ params, fixed }: HttpRequest, args: JsonObject, place: HttpParam["in"]): Field[] {
@@ -115,17 +122,12 @@ function pathValue(request: HttpRequest, name: string, args: JsonObject): string
   const style = styleOf(param);
   const text = pathText(param.as ?? name, args[name], style);
   if (text === undefined) throw invalid(name, "is missing; it is part of the path.", "VALIDATION_MISSING_PARAM");
-  const isStep = (part: string): boolean => part === "" || part === "." || part === "..";
-  if (style.form === "segments") {
-    const inner = text.replace(/^\//, "").replace(/\/$/, "");
-    if (text !== "/" && inner.split("/").some(isStep)) throw invalid(name, "is a path without '.' and '..'.");
-    return inner;
-  }
-  if (isStep(text)) throw invalid(name, "is part of a path and cannot be empty, '.' or '..'.");
-  return text;
+  const isPath = style.form === "segments";
+  const inner = isPath ? text.replace(/^\/|\/$/g, "") : text;
+  const isWrong = (isPath ? inner.split("/") : [inner]).some((part) => ["", ".", ".."].includes(part));
+  if (isWrong && !(isPath && text === "/")) throw invalid(name, "cannot be empty, '.' or '..' in a path.");
+  return inner;
 }
-
-type Body = Readonly<{ bytes: Buffer; type: string }>;
 
 function bodyOf(request: HttpRequest, args: JsonObject): Body | undefined {
   const { body: form, body_param: param = "", body_template: template, method, params } = request;
@@ -208,4 +210,78 @@ function part(boundary: string, field: Field, value: unknown): Buffer[] {
   const named = typeof file["filename"] === "string" ? (file["filename"].split(/[/\\]/).at(-1) ?? "") : "";
   const filename = ["", ".", ".."].includes(named) ? field.name : named;
   return [head(`; filename="${quote(filename)}"\r\nContent-Type: ${type}`), bytes];
+}
+
+// ---- Values outside a JSON body: OpenAPI's `style`, `explode` and `allowReserved`
+
+/** Reserved characters without a meaning: in a path segment, in an element of a list, in a query. */
+const KEPT = { path: ":@!$'()*", element: ":@!$'()*/?[]=", query: ":@!$'()*/?[]=,;" };
+
+/** Percent-encodes all characters except unreserved ones and those in `kept`. */
+export const encode = (text: string, kept = ""): string =>
+  text.replace(/[^A-Za-z0-9._~-]/gu, (char) => (kept.includes(char) ? char : percent(char)));
+export const percent = (char: string): string =>
+  Buffer.from(char, "utf8").toString("hex").toUpperCase().replace(/../g, "%$&");
+
+/** The fields of an object, or the items of anything else without keys. */
+function entries(value: unknown): [key: string | undefined, text: string][] {
+  const all = isObject(value) ? Object.entries(value) : [value].flat().map((item) => [undefined, item] as const);
+  return all.flatMap(([key, item]) => (item === null || item === undefined ? [] : [[key, scalar(item) ?? ""]]));
+}
+
+/** Joins a value with a separator: `1,2` for a list, `a,1,b,2` or `a=1,b=2` for an object. */
+function joined(value: unknown, explode: boolean, between: string, spell: typeof encode): string | undefined {
+  const spelled = entries(value).map(([key, text]) =>
+    key === undefined ? spell(text) : `${spell(key)}${explode ? "=" : between}${spell(text)}`,
+  );
+  return spelled.length === 0 ? undefined : spelled.join(between);
+}
+
+export function pathText(name: string, value: unknown, { form, explode, reserved }: Style): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  const spell = (text: string): string => encode(text, reserved ? KEPT.path : "");
+  if (form === "json") return spell(stringify(value));
+  if (form === "segments" && typeof value === "string") return value.split("/").map(spell).join("/");
+  const between = form === "segments" ? "/" : form === "label" && explode ? "." : ",";
+  const text = joined(value, explode && form !== "segments" && form !== "matrix", between, spell);
+  if (text === undefined || (form !== "label" && form !== "matrix")) return text;
+  const pair = (key: string, spelled: string): string => `;${spell(key)}${spelled === "" ? "" : `=${spelled}`}`;
+  if (form === "label") return `.${text}`;
+  return explode ? entries(value).map(([key = name, one]) => pair(key, spell(one))).join("") : pair(name, text);
+}
+
+/** The value of a header, without percent-encoding. */
+export function headerText(value: unknown, { form, explode }: Style): string | undefined {
+  return form === "json" && value !== null ? stringify(value) : joined(value, explode, ",", (text) => text);
+}
+
+/** One parameter of a query, a form or a cookie header as encoded `name=value` pairs. */
+export function pairs(name: string, value: unknown, { form, explode, reserved }: Style, isCookie = false): string[] {
+  const key = encode(name);
+  if (form === "deepObject") return deep(key, value);
+  if (value === null || value === undefined) return [];
+  const isList = typeof value === "object" && !explode;
+  const kept = !reserved ? "" : isList || isCookie ? KEPT.element : KEPT.query;
+  const spell = (text: string): string => encode(text, kept);
+  if (form === "json") return [`${key}=${spell(stringify(value))}`];
+  if (explode) return entries(value).map(([own = name, text]) => `${encode(own)}=${spell(text)}`);
+  const between = { spaceDelimited: "%20", pipeDelimited: "%7C" }[form as string] ?? ",";
+  const text = joined(value, false, between, spell);
+  return text === undefined ? [] : [`${key}=${text}`];
+}
+
+/** One field of a form body; nested values are written as `deepObject`. */
+export function formPairs(name: string, value: unknown, style: Style): string[] {
+  const isNested = [value].flat().some((item) => typeof item === "object");
+  return style.form !== "json" && isNested ? deep(encode(name), value) : pairs(name, value, style);
+}
+
+/** `a[b][c]=1`, `a[]=1` for lists of scalars, `a[0][b]=1` for lists of objects. */
+function deep(name: string, value: unknown): string[] {
+  if (isObject(value)) return Object.entries(value).flatMap(([key, item]) => deep(`${name}%5B${encode(key)}%5D`, item));
+  if (Array.isArray(value)) {
+    const isNested = value.some((item) => typeof item === "object" && item !== null);
+    return value.flatMap((item, index) => deep(`${name}%5B${isNested ? index : ""}%5D`, item));
+  }
+  return entries(value).map(([, text]) => `${name}=${encode(text)}`);
 }

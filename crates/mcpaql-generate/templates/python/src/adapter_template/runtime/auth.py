@@ -15,7 +15,7 @@ from urllib.parse import quote_plus
 import httpx2 as httpx
 
 from .errors import OpError
-from .http_response import read_body
+from .http_messages import read_body
 from .requests import Auth
 from .secrets import Mask, filled, variable
 from .styles import read_json

@@ -98,15 +98,12 @@ class CommandRunner:
         status = process.returncode or 0
         meaning = command.exit.get(status, "success" if status == 0 else "INTERNAL_ERROR")
         if meaning != "success":
-            details: dict[str, Any] = {"exit_status": status} if status >= 0 else {"signal": -status}
-            if text := self._shown(stderr, command, args):
-                details["stderr"] = text
-            elif text := self._shown(stdout, command, args):
-                details["stdout"] = text
-            raise OpError(meaning, f"{name} failed; the details say how and why.", **details)
+            shown = {"stderr": self._shown(stderr, command, args), "stdout": self._shown(stdout, command, args)}
+            said: dict[str, Any] = next(({stream: text} for stream, text in shown.items() if text), {})
+            said |= {"exit_status": status} if status >= 0 else {"signal": -status}
+            raise OpError(meaning, f"{name} failed; the details say how and why.", **said)
         answer = _output(command.output, stdout)
-        if held:
-            answer.warnings.append(("OUTPUT_HELD_OPEN", f"{name} left a process, which was stopped."))
+        answer.warnings += [("OUTPUT_HELD_OPEN", f"{name} left a process, which was stopped.")] if held else []
         return answer
 
     def _shown(self, output: bytes, command: CommandLine[Any], args: Mapping[str, Any]) -> str:

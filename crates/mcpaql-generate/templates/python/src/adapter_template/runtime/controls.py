@@ -1,6 +1,8 @@
 """Query controls of operations that read: `fields`, `filter`, `sort` and pages, and the token budget of answers.
 
 The order is fixed: find the list in the answer, filter, sort, page, fields. Then the budget reduces a long answer.
+Introspection has controls of its own: a search and pages.
+
 What always holds: no data is added to the items; a control without effect is a warning, and one that this server does
 not have is an error; data and codes are those of `mcpaql serve`, which shared test vectors check.
 """
@@ -81,6 +83,12 @@ def _too_deep() -> OpError:
 # ---- The controls of a call
 
 
+def take_token(params: dict[str, Any], accepts: Accepts) -> object:
+    """Takes the token of a confirmation out of the parameters of a call, unless they have that name themselves."""
+    names = [name for name in ("_confirmation", "confirmation_token") if not accepts(name)]
+    return next((token for token in [params.pop(name, None) for name in names] if token is not None), None)
+
+
 def _control(name: str) -> str | None:
     """Returns the control that a name means: `_filter`, `pageSize`."""
     plain = name.removeprefix("_")
@@ -95,7 +103,7 @@ def take(row: Row, params: dict[str, Any], accepts: Accepts, beside: Row, notes:
         return None
     for name in [name for name in params if not accepts(name)]:
         if (control := _control(name)) is None:
-            if name.startswith("_") and name not in ("_meta", "_confirmation") and name not in beside:
+            if name.startswith("_") and name != "_meta" and name not in beside:
                 raise _unknown(name, "Unknown query control.")
             continue
         value, asked = params.pop(name), True
@@ -385,6 +393,43 @@ def _description(page: Page, sign: Callable[[int], str]) -> dict[str, Any]:
         if request.style == "page":
             info["total_pages"] = -(-page.total // max(request.size, 1))
     return {"pagination": info | {"has_more": more}}
+
+
+# ---- Introspection
+
+
+def search(rows: Sequence[Row], question: str) -> list[Row]:
+    """Operations that share words with the question, best first: names count most, then tags, then summaries."""
+    words = _stems(question[:500])
+
+    def score(row: Row) -> float:
+        name, tags = _stems(row["name"]), _stems(" ".join(row["extra"].get("tags", ())))
+        hits = 3 * len(words & name) + 2 * len(words & tags) + len(words & _stems(row["summary"]))
+        return hits - len(name - words) / 10 if hits else 0.0
+
+    return sorted((row for row in rows if score(row) > 0), key=score, reverse=True)
+
+
+def _stems(text: str) -> set[str]:
+    return {re.sub(r"(?<=\w{3})(ies|es|s|ing|ed|e|y)$", "", word) for word in snake_case(text).split("_")}
+
+
+def page_of(ask: Row, rows: Sequence[Any], notes: list[Any], size: int, most: int = 200) -> tuple[Any, Row]:
+    """Returns a page of a list of introspection, and its `pageInfo`. A cursor holds a position and a hash (FNV-1a)."""
+    scope = ("search", "category", "endpoint", "tag")
+    parts = ["types" if ask.get("query") == "types" else "", *(ask.get(key, "") for key in scope)]
+    listed = 0x811C9DC5
+    for byte in "".join(f"{part}\0" for part in parts).encode():
+        listed = (listed ^ byte) * 0x01000193 % 2**32
+    cursor = re.fullmatch(f"([0-9a-f]{{1,8}})-{listed:08x}", ask.get("after", f"0-{listed:08x}"))
+    if cursor is None or (start := int(cursor[1], 16)) > len(rows):
+        raise param_error("after", "is no cursor of this list; use 'endCursor' of the last page.")
+    if (wanted := max(int(ask.get("first", size)), 1)) > most:
+        notes.append(("VALIDATION_CLAMPED_WARNING", f"A page has up to {most} items, so 'first' was reduced."))
+    end = min(len(rows), start + min(wanted, most))
+    info = {"hasNextPage": end < len(rows), "hasPreviousPage": start > 0, "totalCount": len(rows)}
+    cursors = {"startCursor": f"{start + 1:x}-{listed:08x}", "endCursor": f"{end:x}-{listed:08x}"}
+    return rows[start:end], info | (cursors if end > start else {})
 
 
 # ---- The list in an answer

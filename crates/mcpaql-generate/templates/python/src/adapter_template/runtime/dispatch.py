@@ -5,10 +5,12 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias, TypeVar, cast
 
 from . import controls, styles
 from .command import CommandRunner
+from .confirmations import Confirmations
 from .errors import INTERNAL, UNRECOVERABLE, OpError, check_limit
 from .http_client import HttpClient
 from .introspection import introspect
@@ -53,8 +55,8 @@ class Adapter:
     """The operations of the adapter."""
 
     def __init__(self, catalog: Mapping[str, Any], handlers: Mapping[str, Any]) -> None:
-        self.catalog = catalog
-        self._handlers = {"introspect": self._introspect, **handlers}
+        self.catalog, self._confirmations = catalog, Confirmations()
+        self._handlers = {"introspect": partial(introspect, catalog), **handlers}
         self._operations: dict[str, Any] = {row["name"]: row for row in catalog["operations"]}
         self._names = {name: row for row in catalog["operations"] for name in (row["name"], *row.get("aliases", ()))}
         self._checkers = {name: Checker(row, catalog) for name, row in self._operations.items()}
@@ -64,10 +66,8 @@ class Adapter:
         self._targets = {name: _TARGETS[data["protocol"]](data) for name, data in several.items()}
 
     async def close(self) -> None:
-        targets = list(self._targets.values())
-        self._targets.clear()  # rejects new calls
-        for target in targets:
-            await target.close()
+        while self._targets:  # a removed target rejects new calls
+            await self._targets.popitem()[1].close()
 
     async def call(self, tool: str, arguments: Mapping[str, Any], own: OwnTool | None = None) -> Reply:
         """Calls a tool, or the author's own function for it."""
@@ -78,18 +78,16 @@ class Adapter:
             row, params, warnings = self._find(tool, arguments)
             name, checker = row["name"], self._checkers[row["name"]]
             beside = params if "operation" in self.catalog["routes"][tool] else arguments
+            token = controls.take_token(params, checker.name_of)
             query = controls.take(row, params, checker.name_of, beside, warnings)
             if "deprecated" in row:
                 warnings.append(("DEPRECATION_WARNING", f"'{name}' is deprecated. {row['deprecated']}".strip()))
-            call = Call(name, self._targets, warnings)
-            data = await self._handlers[name](args := checker.check(params), call)
+            self._confirmations.check(row, args := checker.check(params), token)
+            data = await self._handlers[name](args, call := Call(name, self._targets, warnings))
             answer = call.answer if data is call.answer.data else Answer(data)  # an unchanged answer keeps its text
             return self._success(call, *controls.shape(answer, row, args, query, checker.name_of))
         except Exception as error:  # noqa: BLE001
             return self._failure(name, error)
-
-    async def _introspect(self, args: Mapping[str, Any], call: Call) -> object:
-        return introspect(self.catalog, args, call.warnings)
 
     def _success(self, call: Call, answer: Answer, shaped: list[Any]) -> Reply:
         text = f'{{"success":true,"data":{answer.text or styles.json_text(answer.data)}'

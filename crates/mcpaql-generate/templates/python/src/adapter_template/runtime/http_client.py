@@ -13,11 +13,11 @@ from typing import Any
 import httpcore2
 import httpx2 as httpx
 
-from . import http_response as responses
+from . import http_messages as messages
 from . import styles
 from .auth import Authenticator, Credentials, reserved
 from .errors import OpError, check_limit
-from .http_request import Args, Outgoing, Request, build
+from .http_messages import Args, Outgoing, Request, build
 from .requests import Answer, Auth
 from .secrets import Mask, filled
 
@@ -38,10 +38,10 @@ def _is_local(url: httpx.URL, *, only_loopback: bool = False) -> bool:
 
 
 async def _received(response: httpx.Response) -> None:
-    if len(response.headers.raw) > _MAX_HEADERS or len(responses.header(response, "content-length") or "") > 19:
+    if len(response.headers.raw) > _MAX_HEADERS or len(messages.header(response, "content-length") or "") > 19:
         raise httpx.RemoteProtocolError("too many headers, or an impossible length")
     # httpx2 fails on an invalid location even if it does not follow redirects.
-    response.extensions["location"] = responses.header(response, "location", rb"[\t -~\x80-\xff]*")
+    response.extensions["location"] = messages.header(response, "location", rb"[\t -~\x80-\xff]*")
     response.headers.pop("location", None)
 
 
@@ -98,14 +98,12 @@ class HttpClient:
     def client(self, url: httpx.URL) -> httpx.AsyncClient:
         local = _is_local(url, only_loopback=True)
         if local not in self._clients:
-            self._clients[local] = httpx.AsyncClient(
-                trust_env=not local,
-                timeout=httpx.Timeout(None, connect=self.target["connect_timeout_ms"] / 1000),
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=90),
-                headers={"user-agent": "mcpaql/__GENERATOR_VERSION__"},
-                event_hooks={"response": [_received]},
-                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # stores no cookies
-            )
+            timeout = httpx.Timeout(None, connect=self.target["connect_timeout_ms"] / 1000)
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=90)
+            network: Any = {"trust_env": not local, "timeout": timeout, "limits": limits}
+            jar = CookieJar(DefaultCookiePolicy(allowed_domains=[]))  # stores no cookies
+            agent, hooks = {"user-agent": "mcpaql/__GENERATOR_VERSION__"}, {"response": [_received]}
+            self._clients[local] = httpx.AsyncClient(headers=agent, event_hooks=hooks, cookies=jar, **network)
         return self._clients[local]
 
 
@@ -127,7 +125,7 @@ class _Call:
                     raise self._broken(error) from None
             else:
                 async with aclosing(response):
-                    status, asked = response.status_code, responses.retry_after(response)
+                    status, asked = response.status_code, messages.retry_after(response)
                     # A rejected request had no effect, so even a write is sent again, once, with a new token.
                     if status == 401 and hop.trusted and not renewed and self._credentials.tokens:
                         renewed = True
@@ -208,27 +206,27 @@ class _Call:
             return Answer(None, None, [("NOT_MODIFIED", "Nothing changed since the version of the call.")])
         if 200 <= status <= 299:
             if hop.method == "HEAD":
-                shown = ((name, responses.header(response, name)) for name in responses.HEAD_HEADERS)
+                shown = ((name, messages.header(response, name)) for name in messages.HEAD_HEADERS)
                 headers = {name: self._mask.apply(value) for name, value in shown if value is not None}
                 return Answer({"status": status, "headers": headers})
             if status in (204, 205):
                 return Answer(None)
             try:
-                if not await responses.read_body(response, limit, body):
+                if not await messages.read_body(response, limit, body):
                     check_limit("response_size", limit + 1, limit, "Ask for less with a page or a filter.")
             except httpx.HTTPError as error:
                 raise self._broken(error) from None
-            kind, request = responses.header(response, "content-type") or "", self._request
-            answer = responses.decode(kind, bytes(body), self._mask, page=request.page)
+            kind, request = messages.header(response, "content-type") or "", self._request
+            answer = messages.decode(kind, bytes(body), self._mask, page=request.page)
             if request.error is not None:
-                responses.refuse_failure(answer.data, request.error, failures, self._error_mask())
-            return answer if request.result is None else responses.result(answer, request.result)
+                messages.refuse_failure(answer.data, request.error, failures, self._error_mask())
+            return answer if request.result is None else messages.result(answer, request.result)
         whole = False
         # Part of the body is enough: the status already says that the call failed.
         with suppress(TimeoutError, httpx.HTTPError):
             async with asyncio.timeout_at(self._deadline - _EARLY_SECONDS):
-                whole = await responses.read_body(response, min(limit, responses.MAX_ERROR_BYTES), body)
-        failed = responses.failure(response, bytes(body), self._error_mask(), failures, cut=not whole)
+                whole = await messages.read_body(response, min(limit, messages.MAX_ERROR_BYTES), body)
+        failed = messages.failure(response, bytes(body), self._error_mask(), failures, cut=not whole)
         if repeated and self._request.removes:
             failed.message += " An earlier attempt of this very call may have removed it."
         raise failed

@@ -1,12 +1,12 @@
-"""Answers `introspect` from the catalog: lists, details, types, and a simple search."""
+"""Answers `introspect` from the catalog: lists, details and types."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from . import controls
 from .errors import param_error
-from .validation import nearest, snake_case
+from .validation import nearest
 
 Row: TypeAlias = Mapping[str, Any]
 Warnings: TypeAlias = list[tuple[str, str]]
@@ -17,8 +17,9 @@ _NARROWING = ("search", "category", "endpoint", "tag")
 _HINT = 'Find operations with {"search":"what you want to do"}, or narrow with tag, category or endpoint.'
 
 
-def introspect(catalog: Row, args: Row, warnings: Warnings) -> Row:
+async def introspect(catalog: Row, args: Row, call: Any) -> Row:
     # Some clients fill in every parameter, so blank texts are ignored.
+    warnings = call.warnings
     ask = {key: value.strip() if isinstance(value, str) else value for key, value in args.items()}
     ask = {key: value for key, value in ask.items() if value not in ("", None)}
     types = ask.get("query") == "types"
@@ -55,27 +56,10 @@ def _form(row: Row, detail: str) -> Any:
     return {**about, **extra} | ({"parameters": [{**a, **b} for a, b in own]} if "parameters" in about else {})
 
 
-def _page(ask: Row, rows: Sequence[Any], warnings: Warnings, size: int, most: int = _LARGEST) -> tuple[Any, Row]:
-    """Returns the requested page and its `pageInfo`. A cursor holds a position and a hash (FNV-1a) of the request."""
-    parts = ["types" if ask.get("query") == "types" else "", *(ask.get(key, "") for key in _NARROWING)]
-    listed = 0x811C9DC5
-    for byte in "".join(f"{part}\0" for part in parts).encode():
-        listed = (listed ^ byte) * 0x01000193 % 2**32
-    cursor = re.fullmatch(f"([0-9a-f]{{1,8}})-{listed:08x}", ask.get("after", f"0-{listed:08x}"))
-    if cursor is None or (start := int(cursor[1], 16)) > len(rows):
-        raise param_error("after", "is no cursor of this list; use 'endCursor' of the last page.")
-    if (wanted := max(int(ask.get("first", size)), 1)) > most:
-        warnings.append(("VALIDATION_CLAMPED_WARNING", f"A page has up to {most} items, so 'first' was reduced."))
-    end = min(len(rows), start + min(wanted, most))
-    info = {"hasNextPage": end < len(rows), "hasPreviousPage": start > 0, "totalCount": len(rows)}
-    cursors = {"startCursor": f"{start + 1:x}-{listed:08x}", "endCursor": f"{end:x}-{listed:08x}"}
-    return rows[start:end], info | (cursors if end > start else {})
-
-
 def _types(catalog: Row, ask: Row, warnings: Warnings) -> Row:
     detail, rows = ask.get("detail", "summary"), catalog["types"]
     usual = _WHOLE if len(rows) <= _WHOLE else _PAGE
-    shown, info = _page(ask, rows, warnings, {"names": _LARGEST, "full": _TYPE_DETAILS}.get(detail, usual))
+    shown, info = controls.page_of(ask, rows, warnings, {"names": _LARGEST, "full": _TYPE_DETAILS}.get(detail, usual))
     types = [_form(row, detail) for row in shown]
     if "first" in ask or "after" in ask:
         return {"_protocol": {"version": catalog["protocol"]["version"], "pageInfo": info}, "types": types}
@@ -91,12 +75,12 @@ def _operations(catalog: Row, ask: Row, warnings: Warnings) -> Row:
     if "tag" in ask:
         found = [row for row in found if ask["tag"].lower() in map(str.lower, row["extra"].get("tags", ()))]
     if search is not None:
-        found = _ranked(found, search)
+        found = controls.search(found, search)
     if not found:
         warnings.append(("NOT_FOUND", "No operation fits. Use other words, or leave a parameter out."))
     size = _SEARCH_HITS if search is not None else _WHOLE if len(found) <= _WHOLE else _PAGE
     size = {"full": _DETAILS, "names": size if search is not None else _LARGEST}.get(detail or "", size)
-    shown, info = _page(ask, found, warnings, size, _MOST_DETAILS if detail == "full" else _LARGEST)
+    shown, info = controls.page_of(ask, found, warnings, size, _MOST_DETAILS if detail == "full" else _LARGEST)
     is_part = len(shown) < len(found) and search is None
     is_start = detail is None and "after" not in ask
     is_plain = is_start and not any(key in ask for key in _NARROWING)
@@ -114,19 +98,3 @@ def _groups(found: Sequence[Row]) -> dict[str, Any]:
     more = {"more": len(counts) - _GROUPS} if len(counts) > _GROUPS else {}
     by = "tag" if 2 * sum(1 for row in found if row.get("tagged")) >= len(found) else "noun"
     return {"by": by, "counts": dict(counts[:_GROUPS]), **more}
-
-
-def _ranked(rows: Sequence[Row], question: str) -> list[Row]:
-    """Operations that share words with the question, best first: names count most, then tags, then summaries."""
-    words = _words(question[:500])
-
-    def score(row: Row) -> float:
-        name, tags = _words(row["name"]), _words(" ".join(row["extra"].get("tags", ())))
-        hits = 3 * len(words & name) + 2 * len(words & tags) + len(words & _words(row["summary"]))
-        return hits - len(name - words) / 10 if hits else 0.0
-
-    return sorted((row for row in rows if score(row) > 0), key=score, reverse=True)
-
-
-def _words(text: str) -> set[str]:
-    return {re.sub(r"(?<=\w{3})(ies|es|s|ing|ed|e|y)$", "", word) for word in snake_case(text).split("_")}
