@@ -244,6 +244,23 @@ impl Caller {
         self.name.as_ref().map(CallerName::as_str)
     }
 
+    /// Returns who the caller is, for decisions, approvals and records: the name of its token, or for the command line and
+    /// standard streams the operating-system user.
+    #[must_use]
+    pub fn identity(&self) -> &str {
+        match &self.name {
+            Some(name) => name.as_str(),
+            None if self.headers.is_some() => name::UNNAMED,
+            None => name::system_user().as_str(),
+        }
+    }
+
+    /// Returns this caller without its client, for work in the background. `listener` gets its progress.
+    pub(crate) fn for_background(&self, listener: Caller) -> Caller {
+        let name = self.name.clone().or_else(|| CallerName::new(self.identity()));
+        Caller { name, ..listener }
+    }
+
     /// Returns the session of the call; `None` if the call is in no session that can end.
     #[must_use]
     pub fn session(&self) -> Option<&Session> {

@@ -251,14 +251,15 @@ impl ServedAdapter {
     /// Returns a background call and its result; `None` if this adapter has no such call, or if the gate refuses the
     /// request.
     pub async fn task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
-        let task = self.executions.as_ref()?.task(id, |name, outcome| self.reply_for(name, outcome)).await?;
+        let executions = self.executions.as_ref()?;
+        let task = executions.task(id, caller, |name, outcome| self.reply_for(name, outcome)).await?;
         self.allows_task_request(id, caller).then_some(task)
     }
 
     /// Cancels a background call; `None` if this adapter has no such call, or if the gate refuses the request.
     pub async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
         let executions = self.executions.as_ref()?;
-        executions.task(id, |name, outcome| self.reply_for(name, outcome)).await?;
+        executions.task(id, caller, |name, outcome| self.reply_for(name, outcome)).await?;
         if !self.allows_task_request(id, caller) {
             return None;
         }
