@@ -145,6 +145,9 @@ pub(crate) trait ClientConnection: Any + Send + Sync {
     /// Returns which log messages of upstreams the client wants.
     fn log_filter(&self) -> LogFilter;
 
+    /// Returns the name that the client gave itself.
+    fn name(&self) -> Option<String>;
+
     /// Returns whether both are the same client, on one connection or in one conversation.
     fn is_same(&self, other: &dyn ClientConnection) -> bool;
 }
@@ -167,6 +170,7 @@ pub struct Caller {
     started: Arc<OnceLock<String>>,
     input: Option<Arc<ClientInput>>,
     name: Option<CallerName>,
+    client_name: OnceLock<Option<String>>,
     #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only requests over HTTP have headers"))]
     headers: Option<Arc<HeaderMap>>,
 }
@@ -253,6 +257,12 @@ impl Caller {
             None if self.headers.is_some() => name::UNNAMED,
             None => name::system_user().as_str(),
         }
+    }
+
+    /// Returns the name that the client gave itself. It is a claim, so it only narrows what a caller may do, or is shown.
+    #[must_use]
+    pub fn client_name(&self) -> Option<&str> {
+        self.client_name.get_or_init(|| self.client.as_ref()?.name()).as_deref()
     }
 
     /// Returns this caller without its client, for work in the background. `listener` gets its progress.

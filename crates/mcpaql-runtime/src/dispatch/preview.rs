@@ -19,7 +19,7 @@ impl Dispatcher {
         decision: GateDecision,
     ) -> Result<Answer, OpError> {
         let refusal = match decision {
-            // The pass is dropped unused.
+            // The pass is dropped unused, and a dry run has no record.
             GateDecision::Allow(_) => None,
             GateDecision::Refuse(error) => Some(error),
         };

@@ -7,9 +7,10 @@
 
 use super::slot::{AdapterSlot, AdapterState};
 use super::subscriptions::resubscribe;
-use super::{GatewayShared, MAX_RETRY_DELAY, MIN_RETRY_DELAY};
+use super::{GatewayOptions, GatewayShared, MAX_RETRY_DELAY, MIN_RETRY_DELAY};
 use crate::dispatch::{FeatureSource, ServedAdapter};
 use crate::environment::Environment;
+use crate::gate::{AdapterGate, Gate};
 use crate::protocol::FeatureChange;
 use crate::target::mcp::{self, McpProxy, Upstream};
 use crate::target::{ClosedTarget, NamedTargets, OpenError, Target};
@@ -54,6 +55,7 @@ pub(super) struct BackingServer {
     /// The server that lists the tools.
     pub(super) upstream: Upstream,
     eager: bool,
+    gate: Gate,
     /// Present if the operations are the server's own tools.
     tools: Option<Arc<LiveTools>>,
 }
@@ -111,15 +113,15 @@ impl LiveTools {
 
 impl BackingServer {
     /// The server of a document, whose operations come from the document.
-    pub(super) fn for_document(upstream: Upstream) -> BackingServer {
-        BackingServer { eager: upstream.is_eager(), upstream, tools: None }
+    pub(super) fn for_document(upstream: Upstream, gate: &Gate) -> BackingServer {
+        BackingServer { eager: upstream.is_eager(), upstream, gate: gate.clone(), tools: None }
     }
 
     /// Returns a server whose tools are the operations, and the catalog of the tools that are known.
     pub(super) fn for_live(
         live: LiveAdapter,
         upstream: Upstream,
-        environment: &Environment,
+        GatewayOptions { environment, gate, .. }: &GatewayOptions,
     ) -> (BackingServer, Option<Catalog>) {
         let LiveAdapter { last_capture, compile, save, .. } = live;
         let known = last_capture.and_then(|capture| {
@@ -138,7 +140,8 @@ impl BackingServer {
             environment,
             alternatives: Mutex::default(),
         };
-        (BackingServer { eager: upstream.is_eager(), upstream, tools: Some(Arc::new(tools)) }, catalog)
+        let (eager, gate) = (upstream.is_eager(), gate.clone());
+        (BackingServer { eager, upstream, gate, tools: Some(Arc::new(tools)) }, catalog)
     }
 
     pub(super) fn serve_catalog(&self, catalog: Catalog, slot: &AdapterSlot) -> Arc<ServedAdapter> {
@@ -146,12 +149,14 @@ impl BackingServer {
             Some(tools) if !catalog.adapter.targets.is_empty() => Arc::new(tools.named_targets(&catalog)),
             _ => proxy(&self.upstream),
         };
-        Arc::new(ServedAdapter::new(catalog, target, slot.source()).with_stats(Arc::clone(slot.stats())))
+        let served = ServedAdapter::new(catalog, target, slot.source()).with_gate(&self.gate);
+        Arc::new(served.with_stats(Arc::clone(slot.stats())))
     }
 
     /// Returns the source of prompts and resources before any tools are served.
     pub(super) fn feature_source(&self, slot: &AdapterSlot) -> FeatureSource {
-        FeatureSource::new(slot.name(), proxy(&self.upstream), Arc::clone(slot.stats()))
+        let gate = AdapterGate::named(&self.gate, slot.name());
+        FeatureSource::new(gate, proxy(&self.upstream), Arc::clone(slot.stats()))
     }
 
     pub(super) fn is_live(&self) -> bool {

@@ -161,6 +161,10 @@ impl ClientConnection for McpClient {
         self.log_filter_source.filter()
     }
 
+    fn name(&self) -> Option<String> {
+        self.peer.peer_info().map(|info| info.client_info.name.clone())
+    }
+
     fn is_same(&self, other: &dyn ClientConnection) -> bool {
         let Some(other) = (other as &dyn Any).downcast_ref::<McpClient>() else { return false };
         let is_same_connection = matches!(
