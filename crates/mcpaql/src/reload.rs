@@ -4,7 +4,7 @@
 //! has errors, they are printed, and the previous version is still served.
 
 use crate::args;
-use crate::documents::{AdapterEnvironment, AdapterPlan, AdapterRequest};
+use crate::documents::{AdapterEnvironment, AdapterPlan, AdapterRequest, PlanPurpose};
 use crate::output;
 use anyhow::{Context, Result};
 use mcpaql_runtime::gateway::Gateway;
@@ -87,6 +87,7 @@ pub(crate) fn plan_to_serve(args: &args::ServeArgs) -> Result<AdapterPlan> {
         config: args.config.as_deref(),
         flags: args.surface.settings(),
         data: args.data.clone(),
+        purpose: PlanPurpose::Run,
         ..AdapterRequest::default()
     };
     Ok(AdapterPlan { is_live: true, ..request.resolve()? })

@@ -3,7 +3,7 @@
 mod table;
 
 use crate::args::DataFormat;
-use crate::documents::{AdapterRequest, open_gateway};
+use crate::documents::{AdapterRequest, PlanPurpose, open_gateway};
 use crate::file;
 use crate::output::error_with_hint;
 use crate::{CommandOutcome, args, output};
@@ -27,7 +27,11 @@ use std::path::Path;
 use tokio::sync::watch;
 
 pub(crate) async fn run(args: args::CallCommandArgs) -> Result<CommandOutcome> {
-    let request = AdapterRequest { data: args.data.clone(), ..AdapterRequest::single(&args.document) };
+    let request = AdapterRequest {
+        data: args.data.clone(),
+        purpose: PlanPurpose::Run,
+        ..AdapterRequest::single(&args.document)
+    };
     let gateway = open_gateway(request.resolve()?, true).await?;
     let snapshot = gateway.snapshot();
     let served = snapshot.adapters().first().context("the document contains no adapter")?;
