@@ -11,12 +11,55 @@
 //! assert!(problems.is_empty());
 //! assert_eq!(config.mode, GateMode::Enforce);
 //! assert_eq!(config.rules[0].decision, Some(Verdict::Deny));
+//!
+//! let (config, problems) = GateConfig::load(&json!({"rules": [{"match": {"operatoin": "wipe_*"}, "decision": "deny"}]}));
+//! assert_eq!(problems[0].suggestion.as_deref(), Some("did you mean `operation`?"));
+//! assert_eq!(config, GateConfig::deny_all());
 //! ```
+//!
+//! ```yaml
+//! mode: enforce                      # or observe: rules and quotas are only logged
+//! rules:
+//!   - name: no-refunds-over-100      # default: `rule 1`
+//!     match:                         # all parts must fit; no part fits every call
+//!       adapter: shop                # a name or a list; `*` stands for any text
+//!       endpoint: [update, execute]
+//!       category: execute
+//!       operation: "refund_*"
+//!       tag: billing
+//!       danger: reversible           # this level or a higher one
+//!       caller: [alice, "build-*"]
+//!       params: {amount: {gt: 100}, region: [eu, us], note: {pattern: urgent}, customer.id: 3, id: {exists: true}}
+//!     decision: confirm              # deny, confirm or allow; optional with at_most or after
+//!     confirm: person                # token or person
+//!     reason: Refunds over 100 need a person
+//!     at_most: {calls: 10, per: minute, by: [caller]}
+//!     after: {operation: get_invoice, within: 10m}
+//! quotas:
+//!   - {name: daily, match: {adapter: shop}, by: [caller], per: day, warn: 80, pause: 100, stop: 120}
+//! danger:                            # the highest level that matches counts
+//!   - {match: {adapter: shop, operation: delete_draft}, level: reversible}
+//! confirm: {destructive: token, dangerous: person, forbidden: person, wait_seconds: 20}
+//! log: {checkpoint_file: /elsewhere/mcpaql.checkpoints, keep_days: 365, rotate_bytes: 67108864}
+//! form_clients: [claude-code]
+//! ```
+//!
+//! What always holds: an unknown key, a key without a value and an empty list are errors, and a file with an error denies every call. So no
+//! typing error makes a rule about more calls, or about none.
+
+mod read;
+mod read_match;
+#[cfg(test)]
+mod tests;
+mod window;
+
+pub(crate) use window::describe as describe_window;
 
 use crate::matching::{CallMatch, NamePattern};
 use crate::trust::Verdict;
 use mcpaql_lexicon::Danger;
-use mcpaql_schema::diagnostic::Diagnostic;
+use mcpaql_schema::diagnostic::{Diagnostic, Severity};
+use mcpaql_schema::reader::DocumentReader;
 use serde_json::Value;
 
 /// The content of `config.yaml`. The default has no rules.
@@ -131,7 +174,7 @@ pub struct QuotaCost {
 }
 
 /// What a limit counts separately.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CountedBy {
     /// Each caller.
     Caller,
@@ -188,8 +231,15 @@ impl GateConfig {
     /// Reads the file from its untyped value. If a diagnostic is an error, the returned configuration denies every call.
     #[must_use]
     pub fn load(value: &Value) -> (GateConfig, Vec<Diagnostic>) {
-        let _ = value;
-        (GateConfig::deny_all(), Vec::new())
+        // An empty file.
+        if value.is_null() {
+            return (GateConfig::default(), Vec::new());
+        }
+        let mut reader = DocumentReader::default();
+        let config = reader.object(value, "").map(|file| read::read(&mut reader, &file));
+        let has_errors = reader.diagnostics.iter().any(|problem| problem.severity == Severity::Error);
+        let config = config.filter(|_| !has_errors).unwrap_or_else(GateConfig::deny_all);
+        (config, reader.diagnostics)
     }
 
     /// Returns a configuration that denies every call, for a file that cannot be used.
@@ -233,6 +283,29 @@ impl Default for ConfirmConfig {
             dangerous: Approver::Person,
             forbidden: Approver::Person,
             wait_seconds: 20,
+        }
+    }
+}
+
+impl CountedBy {
+    /// All of them.
+    pub const ALL: [CountedBy; 5] = [
+        CountedBy::Caller,
+        CountedBy::Adapter,
+        CountedBy::Endpoint,
+        CountedBy::Category,
+        CountedBy::Operation,
+    ];
+
+    /// The word in the file.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            CountedBy::Caller => "caller",
+            CountedBy::Adapter => "adapter",
+            CountedBy::Endpoint => "endpoint",
+            CountedBy::Category => "category",
+            CountedBy::Operation => "operation",
         }
     }
 }

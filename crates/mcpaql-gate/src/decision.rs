@@ -1,8 +1,61 @@
 //! The decision about a call: what runs, what waits for a confirmation, what is refused, and why.
+//!
+//! ```
+//! use mcpaql_gate::call::GatedCall;
+//! use mcpaql_gate::config::GateConfig;
+//! use mcpaql_gate::decision::{CounterKey, History, SuccessKey, Usage, decide};
+//! use mcpaql_gate::trust::{TrustLevel, Verdict};
+//! use mcpaql_lexicon::{Category, Danger};
+//! use mcpaql_schema::error::Code;
+//! use serde_json::{Map, json};
+//!
+//! /// The state of the operator; here ten calls were counted, and no operation has succeeded.
+//! struct State;
+//! impl History for State {
+//!     fn used(&self, _: &CounterKey) -> Option<Usage> {
+//!         Some(Usage { used: 10, resets_in_seconds: 12 })
+//!     }
+//!     fn succeeded(&self, _: &SuccessKey) -> Option<bool> {
+//!         Some(false)
+//!     }
+//! }
+//!
+//! let (config, _) = GateConfig::load(&json!({
+//!     "rules": [{"name": "slow", "match": {"category": "read"}, "at_most": {"calls": 10, "per": "minute"}}]
+//! }));
+//! let call = GatedCall {
+//!     adapter: "shop", endpoint: "read", category: Category::Read, operation: "get_order", tags: &[], danger: Danger::Safe,
+//!     needs_confirmation: false, caller: "alice", args: &Map::new(), continued_quotas: &[],
+//! };
+//! assert_eq!(config.needs(&call).counters[0].limit, "rule slow");
+//!
+//! let denial = decide(&call, TrustLevel::Validated, &config, &State).denial.unwrap();
+//! assert_eq!(denial.code, Code::RateLimitExceeded);
+//! assert_eq!(denial.retry_after_seconds, Some(12));
+//! ```
+//!
+//! The order of the decision:
+//!
+//! 1. The operator's overrides give the danger.
+//! 2. An untested adapter is refused, whatever rules say: a rule names an adapter, and nobody has approved what has this name now.
+//! 3. Of the rules that match, deny wins over confirm, and confirm over allow. Without one, [`matrix`] decides, and a document may ask for
+//!    a confirmation of what it allows.
+//! 4. `after`, `at_most` and quotas refuse what is left, whatever else allows it. State that is needed and cannot be read refuses it, too.
+//!
+//! What always holds: a match that is [`MatchResult::Unknown`] only makes the decision stricter. Without a rule or an override of the
+//! operator, no decision is milder than that of [`matrix`].
+
+mod base;
+mod limits;
+#[cfg(test)]
+mod tests;
+mod text;
 
 use crate::call::GatedCall;
-use crate::config::{Approver, GateConfig};
-use crate::matching::MatchResult;
+use crate::config::{Approver, GateConfig, GateMode};
+use crate::matching::{CallMatch, MatchResult};
+#[cfg(doc)]
+use crate::trust::matrix;
 use crate::trust::{TrustLevel, Verdict};
 use mcpaql_lexicon::Danger;
 use mcpaql_schema::error::Code;
@@ -43,7 +96,7 @@ pub struct Usage {
 pub struct CounterKey {
     /// The limit: `rule NAME` or `quota NAME`.
     pub limit: String,
-    /// What is counted separately, as a JSON list, such as `["alice"]`.
+    /// What is counted separately, as JSON, such as `{"caller":"alice"}`.
     pub scope: String,
     /// The length of the window.
     pub window_seconds: u64,
@@ -168,44 +221,94 @@ pub struct QuotaWarning {
 }
 
 impl GateConfig {
+    /// Returns the danger of a call after the operator's overrides: the highest level that matches.
+    ///
+    /// An override that may match only raises the level.
+    #[must_use]
+    pub fn danger_of(&self, call: &GatedCall<'_>) -> Danger {
+        let (mut sure, mut possible) = (None, None);
+        for entry in &self.danger {
+            match entry.matches.test(call, call.danger) {
+                MatchResult::Yes => sure = sure.max(Some(entry.level)),
+                MatchResult::Unknown => possible = possible.max(Some(entry.level)),
+                MatchResult::No => {}
+            }
+        }
+        let danger = sure.unwrap_or(call.danger);
+        possible.map_or(danger, |level| danger.max(level))
+    }
+
     /// Returns the state that the decision about a call needs, and the counters that the call increases if it runs.
     #[must_use]
     pub fn needs(&self, call: &GatedCall<'_>) -> Needs {
-        let _ = call;
-        Needs::default()
+        limits::needs(self, call, self.danger_of(call))
     }
 
-    /// Returns the danger of a call after the operator's overrides.
-    #[must_use]
-    pub fn danger_of(&self, call: &GatedCall<'_>) -> Danger {
-        call.danger
-    }
-
-    /// Returns every rule, quota and override, and whether it is about a call; for people who ask why.
+    /// Returns every override, rule and quota, and whether it is about a call; for people who ask why.
     #[must_use]
     pub fn explain(&self, call: &GatedCall<'_>) -> Vec<RuleTrace> {
-        let _ = call;
-        Vec::new()
+        let danger = self.danger_of(call);
+        let trace = |name, matches: &CallMatch, danger, decision| RuleTrace {
+            name,
+            matched: matches.test(call, danger),
+            decision,
+            note: matches.mismatch(call, danger).map(|part| format!("'{part}' does not match")),
+        };
+        let overrides = self.danger.iter().enumerate().map(|(index, entry)| {
+            let name = format!("danger override {}, {}", index + 1, entry.level.as_str());
+            trace(name, &entry.matches, call.danger, None)
+        });
+        let rules =
+            self.rules.iter().map(|rule| trace(limits::rule_key(rule), &rule.matches, danger, rule.decision));
+        let quotas =
+            self.quotas.iter().map(|quota| trace(limits::quota_key(quota), &quota.matches, danger, None));
+        overrides.chain(rules).chain(quotas).collect()
     }
 }
 
 /// Decides about a call.
 #[must_use]
-pub fn decide(call: &GatedCall<'_>, trust: TrustLevel, config: &GateConfig, history: &dyn History) -> Decision {
-    let _ = (trust, config, history);
-    Decision {
-        verdict: Verdict::Deny,
-        approver: Approver::Person,
-        denial: Some(Denial {
-            code: Code::PermissionDenied,
-            message: "Not decided.".to_owned(),
-            retry_after_seconds: None,
-        }),
-        reasons: Vec::new(),
-        decided_by: DecidedBy::Matrix,
-        danger: call.danger,
-        rules: Vec::new(),
-        warnings: Vec::new(),
-        observed: None,
+pub fn decide(
+    call: &GatedCall<'_>,
+    trust: TrustLevel,
+    config: &GateConfig,
+    history: &dyn History,
+) -> Decision {
+    let danger = config.danger_of(call);
+    let decision = enforce(call, danger, trust, config, history);
+    match config.mode {
+        GateMode::Enforce => decision,
+        GateMode::Observe => Decision {
+            rules: decision.rules.clone(),
+            observed: Some(Box::new(decision)),
+            ..base::decide(call, danger, trust, config, &[])
+        },
     }
+}
+
+/// Decides with rules and quotas.
+fn enforce(
+    call: &GatedCall<'_>,
+    danger: Danger,
+    trust: TrustLevel,
+    config: &GateConfig,
+    history: &dyn History,
+) -> Decision {
+    let rules = limits::matching_rules(config, call, danger);
+    let mut decision = base::decide(call, danger, trust, config, &rules);
+    let limits = limits::check(config, call, danger, &rules, history);
+    decision.rules = limits.traces;
+    if decision.verdict == Verdict::Deny {
+        return decision;
+    }
+    match limits.refusal {
+        Some(refusal) => {
+            decision.verdict = Verdict::Deny;
+            decision.reasons = vec![refusal.denial.message.clone()];
+            decision.denial = Some(refusal.denial);
+            decision.decided_by = refusal.decided_by;
+        }
+        None => decision.warnings = limits.warnings,
+    }
+    decision
 }

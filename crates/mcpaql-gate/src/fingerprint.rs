@@ -122,22 +122,112 @@ fn compare(path: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut V
             let pairs = before.iter().skip(start).rev().zip(after.iter().skip(start).rev());
             let end = pairs.take_while(|(a, b)| a == b).count();
             for index in start..(before.len().max(after.len()) - end) {
-                let item = |items: &'_ [Value]| (index < items.len() - end).then_some(index);
-                let (old, new) = (item(before), item(after));
-                let old = old.and_then(|index| before.get(index));
-                let new = new.and_then(|index| after.get(index));
+                // The equal end does not count: its items only have other indexes.
+                let old = before.get(index).filter(|_| index + end < before.len());
+                let new = after.get(index).filter(|_| index + end < after.len());
                 compare(&format!("{path}[{index}]"), old, new, changes);
             }
         }
         (old, new) if old == new => {}
-        (old, new) => changes.push(ValueChange {
-            path: path.to_owned(),
-            before: old.cloned(),
-            after: new.cloned(),
-        }),
+        (old, new) => {
+            changes.push(ValueChange { path: path.to_owned(), before: old.cloned(), after: new.cloned() })
+        }
     }
 }
 
 fn member(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn canonical_text_has_sorted_members_and_unchanged_numbers() {
+        let value = json!({"b": {"z": 1, "a": -0.5}, "a": [true, null, "é\n\"", 1e300, u64::MAX], "B": 1.0});
+        let expected = r#"{"B":1.0,"a":[true,null,"é\n\"",1e300,18446744073709551615],"b":{"a":-0.5,"z":1}}"#;
+        assert_eq!(canonical(&value), expected);
+        assert_eq!(canonical(&json!({})), "{}");
+        assert_eq!(canonical(&json!([[], ""])), r#"[[],""]"#);
+    }
+
+    #[test]
+    fn the_fingerprint_is_the_hash_of_the_canonical_text() {
+        assert_eq!(
+            fingerprint(&json!({})),
+            "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+        );
+        assert_ne!(fingerprint(&json!({"n": 1})), fingerprint(&json!({"n": 1.0})));
+        assert_ne!(fingerprint(&json!({"n": 1})), fingerprint(&json!({"n": "1"})));
+    }
+
+    #[test]
+    fn hexadecimal_is_read_back_only_as_it_is_written() {
+        let bytes = [0, 1, 0xab, 0xff];
+        assert_eq!(to_hex(&bytes), "0001abff");
+        assert_eq!(from_hex::<4>("0001abff"), Some(bytes));
+        for wrong in ["0001ABff", "0001abf", "0001abff0", "0001abfg", "", "0001ab é"] {
+            assert_eq!(from_hex::<4>(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn differences_name_their_place() {
+        let changes = diff(
+            &json!({"request": {"url": "a", "headers": ["x", "y"]}, "gone": 1}),
+            &json!({"request": {"url": "b", "headers": ["x", "z", "y"]}, "new": 2}),
+        );
+        assert_eq!(changes.len(), 4);
+        assert_eq!((changes[0].path.as_str(), &changes[0].after), ("request.url", &Some(json!("b"))));
+        assert_eq!((changes[1].path.as_str(), &changes[1].after), ("request.headers[1]", &Some(json!("z"))));
+        assert_eq!(changes[1].before, None);
+        assert_eq!((changes[2].path.as_str(), &changes[2].before), ("gone", &Some(json!(1))));
+        assert_eq!((changes[3].path.as_str(), &changes[3].before), ("new", &None));
+        assert_eq!(diff(&json!(1), &json!("1")).len(), 1);
+    }
+
+    fn values() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            (-1e6..1e6f64).prop_map(Value::from),
+            "[a-c.]{0,2}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map("[a-c]{1,2}", inner, 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn reversed(value: &Value) -> Value {
+        match value {
+            Value::Object(members) => {
+                members.iter().rev().map(|(key, value)| (key.clone(), reversed(value))).collect()
+            }
+            Value::Array(items) => items.iter().map(reversed).collect(),
+            other => other.clone(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_members_does_not_matter_and_everything_else_does(a in values(), b in values()) {
+            prop_assert_eq!(canonical(&a), canonical(&reversed(&a)));
+            prop_assert_eq!(serde_json::from_str::<Value>(&canonical(&a)).unwrap(), a.clone());
+            prop_assert_eq!(canonical(&a) == canonical(&b), a == b);
+        }
+
+        #[test]
+        fn only_equal_values_have_no_differences(a in values(), b in values()) {
+            prop_assert!(diff(&a, &a).is_empty());
+            prop_assert_eq!(diff(&a, &b).is_empty(), a == b);
+        }
+    }
 }

@@ -1,7 +1,37 @@
 //! The format of the log: records, the hash chain, signed checkpoints, verification.
+//!
+//! ```
+//! use mcpaql_gate::log::{Checkpoint, CheckpointKind, GENESIS, LogKey, LogRecord, RecordKind, seal, verify_log};
+//!
+//! let record = |text: &str| LogRecord { caller: Some(text.to_owned()), ..LogRecord::new(RecordKind::Call, "2026-01-02T03:04:05Z") };
+//! let first = seal(record("alice").into_map(), 1, GENESIS);
+//! let second = seal(record("bob").into_map(), 2, &first.hash);
+//!
+//! let key = LogKey::from_seed([7; 32]); // random bytes of the operating system
+//! let time = "2026-01-02T03:04:06Z".to_owned();
+//! let checkpoint = Checkpoint { kind: CheckpointKind::Reached, seq: 2, hash: second.hash.clone(), time }.sign(&key);
+//!
+//! let report = verify_log([first.line.as_bytes(), second.line.as_bytes()], [checkpoint.as_bytes()], [key.public()]);
+//! assert_eq!((report.records, report.unsigned, report.problem), (2, 0, None));
+//!
+//! let report = verify_log([first.line.as_bytes()], [checkpoint.as_bytes()], [key.public()]);
+//! assert!(report.problem.unwrap().message.contains("the end is missing"));
+//! ```
+//!
+//! A line is canonical JSON. `hash` is the SHA-256 hash of the canonical record without `hash`, and `prev` is the hash of the line before, so
+//! nobody can change, remove or reorder lines without writing all later ones again. A checkpoint is signed with Ed25519 and names a record, so
+//! nobody without the key can do that either. What a log cannot show: records that were removed together with every copy of the checkpoints
+//! that name them. So copies belong elsewhere.
+//!
+//! When old files are deleted, a checkpoint of the kind [`CheckpointKind::Start`] names the last deleted record; without it, the log counts as
+//! damaged.
+//!
+//! What always holds: [`verify_log`] accepts only the exact bytes that [`seal`] wrote, in their order.
 
 mod checkpoint;
 mod record;
+#[cfg(test)]
+mod tests;
 mod verify;
 
 pub use checkpoint::{Checkpoint, CheckpointKind, CheckpointProblem, LogKey};

@@ -8,7 +8,10 @@
 //! assert!(!pattern.matches("list_refunds"));
 //! ```
 
+mod number;
 mod param;
+#[cfg(test)]
+mod tests;
 
 pub use param::{ParamCondition, ParamPattern, ParamTest};
 

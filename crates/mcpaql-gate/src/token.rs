@@ -123,3 +123,63 @@ pub fn call_hash(adapter: &str, operation: &str, args: &Map<String, Value>) -> S
     let call = Value::Array(vec![adapter.into(), operation.into(), Value::Object(args.clone())]);
     sha256_hex(canonical(&call).as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_token_has_256_bits_and_its_own_form() {
+        let token = ConfirmationToken::from_bytes([0xfb; 32]);
+        assert_eq!(token.expose(), "conf_-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_s");
+        assert_eq!(token.expose().len(), "conf_".len() + 43);
+        assert!(ConfirmationToken::has_form(token.expose()));
+        let quota = QuotaToken::from_bytes([1; 32]);
+        assert!(quota.expose().starts_with("quota_continue_"));
+        assert!(QuotaToken::has_form(quota.expose()));
+        assert!(!ConfirmationToken::has_form(quota.expose()) && !QuotaToken::has_form(token.expose()));
+        for wrong in ["", "conf_", "conf_abc", "conf_ÀÀÀÀÀÀÀÀÀÀÀÀÀÀÀÀÀÀÀÀÀa"] {
+            assert!(!ConfirmationToken::has_form(wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn debug_never_prints_a_token() {
+        let (token, quota) = (ConfirmationToken::from_bytes([7; 32]), QuotaToken::from_bytes([7; 32]));
+        let printed = format!("{token:?} {token:#?} {quota:?} {quota:#?}");
+        let random = token.expose().trim_start_matches("conf_");
+        assert!(!printed.contains(random) && !printed.contains(&random[..8]), "{printed}");
+    }
+
+    #[test]
+    fn hashes_are_equal_only_for_the_same_token() {
+        let hash_of = |byte| ConfirmationToken::from_bytes([byte; 32]).hash();
+        assert!(is_equal(&hash_of(1), &hash(ConfirmationToken::from_bytes([1; 32]).expose())));
+        assert!(!is_equal(&hash_of(1), &hash_of(2)));
+        for bit in 0..256 {
+            let (a, mut b) = (hash_of(3), hash_of(3));
+            b[bit / 8] ^= 1 << (bit % 8);
+            assert!(!is_equal(&a, &b), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn the_hash_of_a_call_covers_adapter_operation_and_every_parameter() {
+        let args = |value: Value| value.as_object().unwrap().clone();
+        let base = call_hash("shop", "delete_order", &args(json!({"id": 1, "force": true})));
+        assert_eq!(base, call_hash("shop", "delete_order", &args(json!({"force": true, "id": 1}))));
+        for other in [
+            call_hash("shop2", "delete_order", &args(json!({"id": 1, "force": true}))),
+            call_hash("shop", "delete_orders", &args(json!({"id": 1, "force": true}))),
+            call_hash("shop", "delete_order", &args(json!({"id": 2, "force": true}))),
+            call_hash("shop", "delete_order", &args(json!({"id": "1", "force": true}))),
+            call_hash("shop", "delete_order", &args(json!({"id": 1}))),
+            call_hash("shop", "delete_order", &args(json!({"id": 1, "force": true, "x": null}))),
+        ] {
+            assert_ne!(base, other);
+        }
+        // The parts cannot be shifted into each other.
+        assert_ne!(call_hash("a", "b,c", &Map::new()), call_hash("a,b", "c", &Map::new()));
+    }
+}

@@ -114,7 +114,8 @@ impl Checkpoint {
         let signature: [u8; 64] = text_of("signature").and_then(from_hex).ok_or(malformed)?;
         let bytes: [u8; 32] = from_hex(key).ok_or(malformed)?;
         // A line in another spelling was changed after it was written.
-        if canonical(&value).as_bytes() != text || value.as_object().is_none_or(|members| members.len() != 6) {
+        if canonical(&value).as_bytes() != text || value.as_object().is_none_or(|members| members.len() != 6)
+        {
             return Err(malformed);
         }
         if !trusted.iter().any(|trusted| trusted.as_ref() == key) {
