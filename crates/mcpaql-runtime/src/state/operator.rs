@@ -11,6 +11,7 @@ mod confirmation;
 #[cfg(feature = "store")]
 mod file;
 mod grant;
+mod history;
 mod memory;
 mod window;
 
@@ -24,6 +25,8 @@ pub use grant::{OperationPin, Pause, TrustGrant};
 use clock::ClockReading;
 #[cfg(feature = "store")]
 use file::FileState;
+use history::KnownHistory;
+use mcpaql_gate::decision::{History, Needs, UnknownHistory};
 use memory::MemoryState;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -323,6 +326,40 @@ impl OperatorState {
         let reading = self.read_clock();
         let outcome = on_table!(self, take_approved(scope, state_hash, reading));
         self.settle(reading, outcome)
+    }
+
+    /// Decides about a call with the history that the decision needs. `decide` returns the decision, and whether the call runs and is counted.
+    /// Reading, deciding and counting are one step: no other process comes between.
+    ///
+    /// If the state cannot be read or written, `decide` is called with a history that knows nothing, and nothing is counted. So `decide` may
+    /// be called twice; the last decision counts.
+    pub async fn with_history<T: Send>(
+        &self,
+        needs: &Needs,
+        mut decide: impl FnMut(&dyn History) -> (T, bool) + Send,
+    ) -> T {
+        if needs.is_empty() {
+            return decide(&KnownHistory::default()).0;
+        }
+        let now = self.shared.clock.now_ms();
+        let decided: Result<T, OperatorStateError> = on_table!(self, with_history(needs, now, &mut decide));
+        decided.unwrap_or_else(|error| {
+            tracing::error!(error = &error as &dyn Error, "calls with limits are denied");
+            decide(&UnknownHistory).0
+        })
+    }
+
+    /// Stores that an operation succeeded for a caller.
+    ///
+    /// # Errors
+    /// When the state cannot be written.
+    pub async fn record_success(
+        &self,
+        adapter: &str,
+        operation: &str,
+        caller: &str,
+    ) -> Result<(), OperatorStateError> {
+        on_table!(self, record_success(adapter, operation, caller, self.shared.clock.now_ms()))
     }
 
     /// Waits until a person has decided about a request, or the request or the time is over. Returns the state of the request; `None` if none

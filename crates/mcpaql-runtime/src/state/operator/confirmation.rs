@@ -4,6 +4,7 @@
 //! once. Both stores change a confirmation only with the functions here, within one transaction.
 
 use super::clock::Moment;
+use mcpaql_gate::token::is_equal;
 use mcpaql_lexicon::Danger;
 use serde_json::Value;
 use std::time::Duration;
@@ -251,7 +252,7 @@ impl Confirmation {
     /// Whether its token has this hash. The time of the comparison does not depend on where the hashes differ.
     pub(super) fn has_token(&self, hash: &[u8; 32]) -> bool {
         match &self.kind {
-            ConfirmationKind::Token { hash: own } => is_same_hash(own, hash),
+            ConfirmationKind::Token { hash: own } => is_equal(own, hash),
             ConfirmationKind::Person => false,
         }
     }
@@ -358,10 +359,6 @@ pub(super) fn before_issue<'a>(
     let most = if is_person { MAX_OPEN_REQUESTS } else { MAX_OPEN_TOKENS };
     let retry_after_seconds = seconds_until(first_end, moment.now);
     (count >= most).then_some(Issued::TooMany { retry_after_seconds })
-}
-
-fn is_same_hash(one: &[u8; 32], other: &[u8; 32]) -> bool {
-    std::hint::black_box(one.iter().zip(other).fold(0, |differences, (a, b)| differences | (a ^ b))) == 0
 }
 
 /// Whole seconds, at least one.

@@ -6,6 +6,7 @@
 mod backup;
 mod confirmations;
 mod grants;
+mod history;
 
 use super::OperatorStateError;
 use super::clock::{ClockReading, Moment};

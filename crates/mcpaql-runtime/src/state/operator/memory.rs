@@ -2,12 +2,14 @@
 
 use super::clock::{ClockReading, Moment};
 use super::confirmation::{self, GUESS_WINDOW_MS, KEPT_MS, MAX_GUESSES};
+use super::history::{KnownHistory, counter_name, success_name, window_ms};
 use super::window::CallWindow;
 use super::{
     Approval, Confirmation, ConfirmationKind, ConfirmationScope, Decided, Issued, NewConfirmation,
     OperationPin, Pause, Redemption, TrustGrant,
 };
 use crate::state::fresh_id;
+use mcpaql_gate::decision::{History, Needs};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -28,6 +30,8 @@ struct MemoryTables {
     /// The oldest first.
     confirmations: Vec<Confirmation>,
     guesses: HashMap<String, CallWindow>,
+    windows: HashMap<String, (CallWindow, i64)>,
+    successes: HashMap<String, i64>,
 }
 
 impl MemoryState {
@@ -188,6 +192,40 @@ impl MemoryState {
         let mut newest_first = tables.confirmations.iter_mut().rev();
         let found = newest_first.find(|kept| kept.kind == ConfirmationKind::Person && kept.scope == *scope);
         found.map_or(Approval::NotApproved, |found| found.take(state_hash, moment))
+    }
+
+    /// Reads the history, decides, and counts the call if it is charged, while nobody else can.
+    pub(super) fn with_history<T>(
+        &self,
+        needs: &Needs,
+        now: i64,
+        decide: &mut (dyn FnMut(&dyn History) -> (T, bool) + Send),
+    ) -> T {
+        let mut tables = self.tables();
+        let mut history = KnownHistory::default();
+        for key in &needs.counters {
+            let (window, _) = tables.windows.entry(counter_name(key)).or_default();
+            history.add_counter(key, window, now);
+        }
+        for key in &needs.successes {
+            let name = success_name(&key.adapter, &key.operation, &key.caller);
+            history.add_success(key, tables.successes.get(&name).copied(), now);
+        }
+        let (decision, is_charged) = decide(&history);
+        if is_charged {
+            for key in &needs.counters {
+                let length = window_ms(key);
+                let (window, ends_at) = tables.windows.entry(counter_name(key)).or_default();
+                window.charge(now, length, key.cost);
+                *ends_at = window.ends_at(length);
+            }
+            tables.windows.retain(|_, (_, ends_at)| *ends_at >= now);
+        }
+        decision
+    }
+
+    pub(super) fn record_success(&self, adapter: &str, operation: &str, caller: &str, now: i64) {
+        self.tables().successes.insert(success_name(adapter, operation, caller), now);
     }
 }
 
