@@ -29,6 +29,7 @@
 //! once. Only this module calls a target, and a target needs the gate's [`Pass`]. Every item of a batch is a call of its own.
 
 mod batch;
+mod current;
 mod features;
 mod handlers;
 mod hide;
@@ -53,6 +54,7 @@ use crate::record::{self, Stats};
 use crate::state::ExecutionOutcome;
 use crate::target::mcp::Upstream;
 use crate::target::{Args, ClosedTarget, OpenError, Target, TargetCall};
+use current::CurrentReader;
 use mcpaql_core::adapter::{ErrorPolicy, ResultForm};
 use mcpaql_core::catalog::{Catalog, Tool};
 use mcpaql_core::error::{Code, LimitType, OpError};
@@ -384,7 +386,9 @@ impl Dispatcher {
     ) -> Result<AnsweredCall<'c>, OpError> {
         let operation = call.full_operation.operation;
         let subject = GateSubject::Operation(operation);
+        let current = CurrentReader::new(self, operation, &call.args, caller);
         let request = GateRequest {
+            current: current.as_ref().map(|current| current as _),
             args: &call.args,
             confirmation: call.confirmation.as_deref(),
             dry_run: call.dry_run,

@@ -33,6 +33,7 @@ mod judge;
 mod request;
 mod trail;
 
+pub(crate) use request::CurrentState;
 pub use request::{GateRequest, GateSubject};
 pub(crate) use judge::allow_introspection;
 pub(crate) use trail::CallTrail;

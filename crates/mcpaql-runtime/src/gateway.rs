@@ -32,6 +32,7 @@
 mod batch;
 mod forward;
 mod live;
+mod pins;
 mod report;
 mod slot;
 mod snapshot;
@@ -39,6 +40,7 @@ mod subscriptions;
 mod withheld;
 
 pub use live::{CompileCapture, LiveAdapter, SaveCapture};
+pub use pins::{pin_subject, pins_of};
 pub use slot::{AdapterSlot, AdapterState};
 pub use snapshot::{GatewaySnapshot, NameCollision, check_names};
 
@@ -248,7 +250,7 @@ impl Gateway {
         match origin {
             MemberOrigin::Opened(served) => self.opened_slot(identity, *served, stats),
             MemberOrigin::Compiled(catalog) => self.compiled_slot(identity, Arc::new(*catalog), stats).await,
-            MemberOrigin::Live(live) => self.live_slot(identity, *live, stats),
+            MemberOrigin::Live(live) => self.live_slot(identity, *live, stats).await,
             MemberOrigin::Kept => known.unwrap_or_else(|| {
                 let reason = "it is no longer available; restart the server".to_owned();
                 self.broken_slot(identity, reason, stats)
@@ -273,7 +275,7 @@ impl Gateway {
         slot
     }
 
-    fn live_slot(
+    async fn live_slot(
         &self,
         identity: (String, String, String),
         live: LiveAdapter,
@@ -284,7 +286,8 @@ impl Gateway {
             Ok(upstream) => upstream,
             Err(error) => return self.broken_slot(identity, error.to_string(), stats),
         };
-        let (server, catalog) = BackingServer::for_live(live, upstream, &self.inner.options);
+        let (server, catalog) =
+            BackingServer::for_live(&identity.1, live, upstream, &self.inner.options).await;
         let slot = self.inner.slot(identity, stats, SlotWork::Follow(server.clone()));
         if let Some(catalog) = catalog {
             slot.set_served(server.serve_catalog(catalog, &slot));

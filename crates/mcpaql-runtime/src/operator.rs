@@ -18,3 +18,18 @@ pub use crate::state::{
     NewConfirmation, OPERATOR_FILE, OperationPin, OperatorState, OperatorStateError, Pause, Redemption,
     TrustGrant,
 };
+
+/// Placeholder until the log lands.
+#[derive(Debug, Clone)]
+pub enum AuditLog {}
+impl AuditLog {
+    /// Appends.
+    pub async fn append_durable(&self, _: mcpaql_core::gate::log::LogRecord) -> Result<(), String> { match *self {} }
+    /// Appends.
+    pub fn append_batched(&self, _: mcpaql_core::gate::log::LogRecord) { match *self {} }
+}
+/// Random.
+pub fn random_bytes() -> Result<[u8; 32], String> {
+    let (one, two) = (uuid::Uuid::new_v4(), uuid::Uuid::new_v4());
+    Ok([one.into_bytes(), two.into_bytes()].concat().try_into().unwrap_or_default())
+}

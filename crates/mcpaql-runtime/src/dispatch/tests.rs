@@ -243,9 +243,12 @@ async fn an_invalid_call_fails_before_the_gate() {
 /// Code that may appear only in these files. Types ensure the rest: a target needs a pass, and only the gate creates
 /// one.
 const ONLY_IN: [(&str, &[&str]); 6] = [
-    ("Pass(())", &["gate.rs"]),
-    ("gate::decide(", &["dispatch.rs", "dispatch/features.rs"]),
-    (".perform(", &["dispatch.rs", "dispatch/pages.rs", "target/named.rs"]),
+    ("Pass(())", &["gate/judge.rs"]),
+    (
+        ".decide(&request)",
+        &["dispatch.rs", "dispatch/current.rs", "dispatch/features.rs", "dispatch/pages.rs"],
+    ),
+    (".perform(", &["dispatch.rs", "dispatch/current.rs", "dispatch/pages.rs", "target/named.rs"]),
     ("TargetCall::new(", &["dispatch.rs"]),
     ("FeatureRequest::new(", &["dispatch/features.rs"]),
     (".call_tool(", &[]),
@@ -255,7 +258,7 @@ const ONLY_IN: [(&str, &[&str]); 6] = [
 fn discovery_over_all_adapters_passes_the_gate() {
     decided();
     let reply =
-        discovery_reply(&Caller::nobody(), Ok(Answer::new(json!({"adapters": []}))), ErrorPolicy::default());
+        discovery_reply(&Ok(Answer::new(json!({"adapters": []}))), ErrorPolicy::default());
     assert!(!reply.is_error, "{}", reply.text);
     assert_eq!(decided(), [EntryPoint::Tool]);
 }

@@ -145,7 +145,11 @@ impl AdapterGate {
         decision: &Decision,
         scope: ConfirmationScope,
     ) -> Result<(), OpError> {
-        let state_hash = request.current.map(fingerprint);
+        let current = match request.current {
+            Some(reader) => reader.read().await,
+            None => None,
+        };
+        let state_hash = current.as_ref().map(fingerprint);
         let lost = |error| self.undecidable(call).with_cause(error);
         let state = self.gate.state();
         let (id, expires_at) = match state.take_approved(&scope, state_hash.as_deref()).await.map_err(lost)? {
@@ -158,7 +162,7 @@ impl AdapterGate {
                     scope: scope.clone(),
                     danger: decision.danger,
                     expires_in: REQUEST_LIFE,
-                    request: self.shown_request(call, request, decision),
+                    request: self.shown_request(call, request, decision, current.as_ref()),
                     state_hash: state_hash.clone(),
                 };
                 match state.issue(&new).await.map_err(lost)? {
@@ -220,7 +224,13 @@ impl AdapterGate {
     }
 
     /// Returns the call as a person sees it.
-    fn shown_request(&self, call: &GatedCall<'_>, request: &GateRequest<'_>, decision: &Decision) -> Value {
+    fn shown_request(
+        &self,
+        call: &GatedCall<'_>,
+        request: &GateRequest<'_>,
+        decision: &Decision,
+        current: Option<&Value>,
+    ) -> Value {
         let operation = request.subject.operation();
         let sensitive = request.sensitive_params();
         let mut shown = Map::new();
@@ -241,8 +251,12 @@ impl AdapterGate {
         reasons.dedup();
         shown.insert("reasons".to_owned(), reasons.into());
         shown.insert("params".to_owned(), redact(call.args, &sensitive));
-        if let Some(current) = request.current {
-            shown.insert("current".to_owned(), current.clone());
+        if let Some(current) = current {
+            shown.insert("current".to_owned(), shortened(current));
+            let changes = changes(current, call.args, &sensitive);
+            if !changes.is_empty() {
+                shown.insert("changes".to_owned(), changes.into());
+            }
         }
         shown.into()
     }
@@ -256,6 +270,31 @@ fn denied_by_person(call: &GatedCall<'_>) -> OpError {
 fn too_many(call: &GatedCall<'_>, retry_after_seconds: u64) -> OpError {
     let message = "Too many confirmations are open. Use or drop them before you ask for another one.";
     denied(Code::RateLimitExceeded, message, call).with_detail("retry_after_seconds", retry_after_seconds)
+}
+
+/// Maximum bytes of the current state in a request.
+const MAX_CURRENT_BYTES: usize = 16_384;
+
+/// Returns a value that a person can read.
+fn shortened(current: &Value) -> Value {
+    let text = current.to_string();
+    if text.len() <= MAX_CURRENT_BYTES {
+        return current.clone();
+    }
+    let start: String = text.chars().take(MAX_CURRENT_BYTES / 4).collect();
+    format!("{start}… ({} bytes in total)", text.len()).into()
+}
+
+/// Returns the fields that a call gives other values than they have now.
+fn changes(current: &Value, args: &Map<String, Value>, sensitive: &[&str]) -> Map<String, Value> {
+    let input = args.get("input").and_then(Value::as_object).into_iter().flatten();
+    let mut changes = Map::new();
+    for (name, after) in args.iter().chain(input).filter(|(name, _)| !sensitive.contains(&name.as_str())) {
+        if let Some(before) = current.get(name).filter(|before| *before != after) {
+            changes.insert(name.clone(), json!({"from": shortened(before), "to": shortened(after)}));
+        }
+    }
+    changes
 }
 
 /// Returns a stored request as a question.

@@ -2,10 +2,12 @@
 
 use crate::caller::{Caller, EntryPoint};
 use crate::protocol::Feature;
+use futures_util::future::BoxFuture;
 use mcpaql_core::adapter::{McpLink, TargetConfig};
 use mcpaql_core::gate::call::GatedCall;
 use mcpaql_core::operation::{Binding, Category, Danger, Operation};
 use serde_json::{Map, Value};
+use std::fmt;
 use std::sync::OnceLock;
 
 /// The call that the gate decides about. Arguments have been validated.
@@ -23,8 +25,14 @@ pub struct GateRequest<'a> {
     pub confirmation: Option<&'a str>,
     /// Only asks what the call would do. The decision then issues no token and uses no quota.
     pub dry_run: bool,
-    /// What the call would change, as it is now, for the person who approves it.
-    pub current: Option<&'a Value>,
+    /// Reads what the call would change, for the person who approves it.
+    pub(crate) current: Option<&'a dyn CurrentState>,
+}
+
+/// Reads what a call would change, as it is now.
+pub(crate) trait CurrentState: fmt::Debug + Sync {
+    /// Returns the current state, or `None` if nothing can be read.
+    fn read(&self) -> BoxFuture<'_, Option<Value>>;
 }
 
 /// The subject of a call.

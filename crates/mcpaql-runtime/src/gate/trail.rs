@@ -83,6 +83,15 @@ impl OpenTrail {
 /// Bytes of JSON per token, on average.
 const BYTES_PER_TOKEN: usize = 4;
 
+/// Whether a rule lets another operation run only after this one.
+fn is_prerequisite(config: &GateConfig, call: &GatedCall<'_>) -> bool {
+    let mut prerequisites = config.rules.iter().filter_map(|rule| rule.after.as_ref());
+    prerequisites.any(|after| {
+        after.operation == call.operation
+            && after.adapter.as_deref().is_none_or(|adapter| adapter == call.adapter)
+    })
+}
+
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
@@ -97,7 +106,7 @@ impl AdapterGate {
         decision: &Decision,
     ) -> Result<CallTrail, OpError> {
         let log = self.gate.log();
-        let successes = config.notes_success_of(call.adapter, call.operation).then(|| self.gate.state().clone());
+        let successes = is_prerequisite(config, call).then(|| self.gate.state().clone());
         if log.is_none() && successes.is_none() {
             return Ok(CallTrail::default());
         }

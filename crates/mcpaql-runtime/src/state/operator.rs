@@ -127,9 +127,19 @@ impl OperatorState {
             }
             _ => OperatorTable::Memory(MemoryState::default()),
         };
+        Ok(OperatorState::with_table(table, clock))
+    }
+
+    fn with_table(table: OperatorTable, clock: Clock) -> OperatorState {
         let latest = AtomicI64::new(clock.now_ms());
         let decisions = watch::Sender::default();
-        Ok(OperatorState { shared: Arc::new(OperatorShared { table, clock, latest, decisions }) })
+        OperatorState { shared: Arc::new(OperatorShared { table, clock, latest, decisions }) }
+    }
+
+    /// Creates a state that ends with the process.
+    #[must_use]
+    pub fn in_memory() -> OperatorState {
+        OperatorState::with_table(OperatorTable::Memory(MemoryState::default()), Clock::system())
     }
 
     /// Whether the state outlives the process.

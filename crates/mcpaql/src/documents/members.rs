@@ -159,6 +159,7 @@ fn live_server(
     let cache = server.capture_cache().filter(|_| cache);
     let last_capture = cache.as_ref().and_then(CaptureCache::read);
     let (target, auth) = (server.target.clone(), server.auth.clone());
+    let pin = !entry.is_unpinned;
     let compile = Arc::new(move |capture: &_| {
         let CheckOutput { catalog, mut diagnostics } = server.check(capture, &settings, &entry);
         if catalog.is_some() {
@@ -169,5 +170,5 @@ fn live_server(
         catalog.ok_or_else(|| "its tools cannot be served; the log shows why".to_owned())
     });
     let save = Arc::new(move |capture: &_| cache.iter().for_each(|cache| cache.write(capture)));
-    LiveAdapter { target, auth, last_capture, compile, save }
+    LiveAdapter { target, auth, last_capture, compile, save, pin }
 }
