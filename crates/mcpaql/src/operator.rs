@@ -13,7 +13,9 @@ use mcpaql_core::timestamp::timestamp;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::environment::user_folder;
-use mcpaql_runtime::operator::{OPERATOR_FILE, OperatorState, TrustGrant};
+use mcpaql_runtime::gate::{Gate, GateOptions};
+use mcpaql_runtime::operator::{Clock, OPERATOR_FILE, OperatorState, TrustGrant};
+use mcpaql_runtime::record::OperatorLog;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -120,8 +122,25 @@ pub(crate) async fn log_grant(grant: &TrustGrant, is_granted: bool) -> Result<()
 /// # Errors
 /// When the log cannot be written.
 pub(crate) async fn append(record: LogRecord) -> Result<()> {
-    let _ = record;
+    let Some(folder) = state_folder() else { return Ok(()) };
+    // A configuration with errors must not keep the operator from pausing or denying.
+    let config = OperatorConfig::read().ok().flatten().map(|config| config.gate.log).unwrap_or_default();
+    let log = OperatorLog::open(&folder, &config, Clock::system());
+    log.append_durable(record).await.context("cannot write the log")?;
+    log.close().await;
     Ok(())
+}
+
+/// Returns the gate for calls of this process: the operator's rules, state and log.
+///
+/// # Errors
+/// When the configuration has errors, or the state cannot be opened.
+pub(crate) async fn open_gate(config: GateConfig, is_read_only: bool) -> Result<Gate> {
+    let state = open_state().await?;
+    let log = state_folder().map(|folder| OperatorLog::open(&folder, &config.log, Clock::system()));
+    let mut options = GateOptions::new(state);
+    (options.config, options.log, options.is_read_only) = (config, log, is_read_only);
+    Ok(Gate::new(options))
 }
 
 /// Returns the time for a record.

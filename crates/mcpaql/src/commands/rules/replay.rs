@@ -1,6 +1,6 @@
 //! `mcpaql rules replay`: decides recorded calls again with the current rules, and shows the differences.
 
-use crate::commands::log::{LogFiles, LogReader, parse};
+use crate::commands::log::parse;
 use crate::output::{counted, error_with_hint};
 use crate::{CommandOutcome, args, file, operator, output, since};
 use anyhow::{Context, Result};
@@ -12,6 +12,7 @@ use mcpaql_core::gate::log::{LogRecord, RecordKind};
 use mcpaql_core::gate::trust::{TrustLevel, Verdict};
 use mcpaql_core::operation::{Category, Danger};
 use mcpaql_document::source::Source;
+use mcpaql_runtime::record::LogReader;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::path::Path;
@@ -22,9 +23,9 @@ pub(crate) fn run(args: &args::RulesReplayArgs) -> Result<CommandOutcome> {
         None => operator::gate_config()?,
     };
     let since = args.since.as_deref().map(since::parse).transpose()?;
-    let log = LogFiles::find().context("there is no folder for the log: HOME is not set")?;
+    let folder = operator::state_folder().context("there is no folder for the log: HOME is not set")?;
     let mut replay = RuleReplay { config, calls: 0, differences: Vec::new(), seen: HashSet::new() };
-    LogReader::default().read_new(&log.files()?, |line| {
+    LogReader::open(&folder).read_new(|line| {
         let record = parse(line).filter(|record| since.as_ref().is_none_or(|since| record.time >= *since));
         record.iter().for_each(|record| replay.add(record));
     })?;
