@@ -27,7 +27,7 @@ pub use operator::{
     NewConfirmation, OPERATOR_FILE, OperationPin, OperatorState, OperatorStateError, Pause, Redemption,
     TrustGrant,
 };
-pub(crate) use stamp::{fresh_id, now};
+pub(crate) use stamp::{fresh_id, now, random_bytes};
 
 /// Why executions cannot be read or written.
 #[cfg(feature = "store")]

@@ -34,6 +34,7 @@ kinds! {
     Resume "resume" "The operator resumed calls.";
     Config "config" "The operator's configuration changed.";
     Rotation "rotation" "A new file of the log starts.";
+    Loss "loss" "Records could not be written in time and are missing.";
     Retention "retention" "Old files of the log were deleted.";
     Restore "restore" "The state was restored from a backup.";
 }
