@@ -12,7 +12,7 @@ mod source;
 mod trusted;
 
 use config::ConfigPlace;
-pub(crate) use config::{AdapterLookup, load_config, trusted_configuration};
+pub(crate) use config::{AdapterLookup, is_configuration, load_config, trusted_configuration};
 pub(crate) use entry::EntryOverrides;
 pub(crate) use mcpaql_runtime::environment::data_folder as default_data;
 pub(crate) use members::open_gateway;

@@ -14,6 +14,7 @@ use mcpaql_core::gate::fingerprint::{fingerprint, sha256_hex};
 use mcpaql_core::gate::trust::TrustLevel;
 use mcpaql_runtime::operator::TrustGrant;
 use serde_json::{Map, Value};
+use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 /// Larger programs are covered by their size only.
@@ -113,6 +114,14 @@ pub(crate) struct UntrustedConfig {
     has_changed: bool,
 }
 
+impl fmt::Display for UntrustedConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message())
+    }
+}
+
+impl std::error::Error for UntrustedConfig {}
+
 impl UntrustedConfig {
     /// Returns the reason if a subject is not trusted.
     pub(crate) fn of(subject: &TrustSubject, state: TrustState) -> Option<UntrustedConfig> {
@@ -138,7 +147,8 @@ impl UntrustedConfig {
     }
 
     pub(crate) fn error(&self) -> anyhow::Error {
-        HintedError { message: self.message(), hint: self.command() }.into()
+        let hinted = HintedError { message: self.message(), hint: self.command() };
+        anyhow::Error::new(self.clone()).context(hinted)
     }
 }
 

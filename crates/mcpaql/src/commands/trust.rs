@@ -2,19 +2,22 @@
 //!
 //! What always holds: nothing is started or fetched.
 
+mod server_tools;
+
 use crate::documents::{
     AdapterRequest, CONFIG_FILE, is_configuration, trusted_configuration, unknown_adapter_error,
 };
 use crate::output::error_with_hint;
 use crate::trust::summary::{TrustSummary, changes};
 use crate::trust::{self, TrustState, TrustSubject, UntrustedConfig};
-use crate::{CommandOutcome, args, openapi_files, output};
+use crate::{CommandOutcome, args, openapi_files, output, servers};
 use anyhow::Result;
 use mcpaql_core::gate::trust::TrustLevel;
 use mcpaql_core::timestamp::timestamp;
 use mcpaql_runtime::builtin;
 use mcpaql_runtime::operator::TrustGrant;
 use serde_json::{Value, json};
+use server_tools::ServerTools;
 use std::path::Path;
 
 pub(crate) fn run(args: &args::TrustArgs) -> Result<CommandOutcome> {
@@ -36,46 +39,69 @@ pub(crate) fn run(args: &args::TrustArgs) -> Result<CommandOutcome> {
     grant(&subject, args)
 }
 
+/// What the user means.
+struct Found {
+    subject: TrustSubject,
+    /// The tools of an MCP server.
+    tools: Option<ServerTools>,
+}
+
+impl From<TrustSubject> for Found {
+    fn from(subject: TrustSubject) -> Self {
+        Found { subject, tools: None }
+    }
+}
+
 /// Returns the subject that the user means.
-fn find(name: &str) -> Result<TrustSubject> {
+fn find(name: &str) -> Result<Found> {
     let path = Path::new(name);
     if path.is_file() && is_configuration(path) {
-        return trusted_configuration(path);
+        return trusted_configuration(path).map(Found::from);
     }
-    if openapi_files::is_url(name) {
-        let content = json!({ "url": name });
+    if openapi_files::is_url(name) && !servers::is_mcp_url(name) {
+        let content = json!({ "openapi": name });
         let kind = trust::TrustKind::Address;
-        return Ok(TrustSubject { id: name.to_owned(), kind, shown: name.to_owned(), content });
+        return Ok(TrustSubject { id: name.to_owned(), kind, shown: name.to_owned(), content }.into());
     }
-    if !path.is_file() && builtin::document(name).is_none() && !name.starts_with("builtin:") && !Path::new(CONFIG_FILE).exists() {
+    let is_elsewhere = openapi_files::is_url(name) || path.is_file();
+    if !is_elsewhere && builtin::document(name).is_none() && !name.starts_with("builtin:") && !Path::new(CONFIG_FILE).exists() {
         let hint = "pass a file such as ./mcpaql.yaml, or the name of an adapter";
         return Err(crate::file::not_found_error(name, builtin::names(), hint));
     }
     let name = name.to_owned();
-    let plan = AdapterRequest::single(&name).resolve()?;
+    let mut plan = AdapterRequest::single(&name).resolve()?;
     if let Some(untrusted) = &plan.untrusted {
         // The level of an adapter has no effect before its configuration is trusted.
         return Err(untrusted.error());
     }
-    if let Some((_, error)) = plan.unreadable.into_iter().next() {
+    if let Some((_, error)) = plan.unreadable.pop() {
         return Err(error);
     }
+    let tools = plan.only_server().map(ServerTools::of).transpose()?;
     let subject = if plan.trusted_config.is_some() { plan.adapter_subject() } else { plan.subjects().into_iter().next() };
-    subject.ok_or_else(|| unknown_adapter_error(&name, &[]))
+    let subject = subject.ok_or_else(|| unknown_adapter_error(&name, &[]))?;
+    Ok(Found { subject, tools })
 }
 
-fn grant(subject: &TrustSubject, args: &args::TrustArgs) -> Result<CommandOutcome> {
+fn grant(found: &Found, args: &args::TrustArgs) -> Result<CommandOutcome> {
+    let Found { subject, tools } = found;
     let old = trust::grant_of(&subject.id)?;
     let level = args.level.or(old.as_ref().map(|old| old.level)).unwrap_or(TrustLevel::Validated);
     let accepts_edits = args.edits.is_some();
     let grant = subject.grant(level, accepts_edits);
     trust::store(std::slice::from_ref(&grant))?;
+    if let Some(tools) = tools {
+        tools.approve()?;
+    }
     if args.json {
         output::print_data(&serde_json::to_string_pretty(&grant_json(subject, TrustState::Granted(level), &grant))?);
         return Ok(CommandOutcome::Clean);
     }
     output::status_line(&format!("Trusted {} ({})", subject.shown, level.as_str()));
     output::status_lines(&TrustSummary::of(&subject.content).lines().join("\n"));
+    if let Some(tools) = tools.as_ref().filter(|tools| !tools.withheld.is_empty()) {
+        output::status_line(&format!("  tools           approved: {}", tools.names().join(", ")));
+    }
     if accepts_edits {
         output::status_line(&format!(
             "Later edits are trusted, too: whoever can write {} or a file that it names can run programs as you",
@@ -85,13 +111,16 @@ fn grant(subject: &TrustSubject, args: &args::TrustArgs) -> Result<CommandOutcom
     Ok(CommandOutcome::Clean)
 }
 
-fn show(subject: &TrustSubject, args: &args::TrustArgs) -> Result<CommandOutcome> {
+fn show(found: &Found, args: &args::TrustArgs) -> Result<CommandOutcome> {
+    let Found { subject, tools } = found;
     let grant = trust::grant_of(&subject.id)?;
     let state = subject.state(grant.as_ref());
     let outcome = match state {
         TrustState::Granted(_) => CommandOutcome::Clean,
         TrustState::Changed(_) | TrustState::Absent => CommandOutcome::Findings,
     };
+    let withheld = tools.as_ref().is_some_and(|tools| !tools.withheld.is_empty());
+    let outcome = if withheld { CommandOutcome::Findings } else { outcome };
     let differences = grant.as_ref().map(|grant| changes(&grant.content, &subject.content)).unwrap_or_default();
     if args.json {
         let mut shown = match &grant {
@@ -102,6 +131,7 @@ fn show(subject: &TrustSubject, args: &args::TrustArgs) -> Result<CommandOutcome
             shown.insert("current_fingerprint".to_owned(), subject.fingerprint().into());
             shown.insert("can".to_owned(), TrustSummary::of(&subject.content).to_json());
             shown.insert("changes".to_owned(), differences.into());
+            shown.insert("withheld_tools".to_owned(), tools.iter().flat_map(ServerTools::names).collect());
         }
         output::print_data(&serde_json::to_string_pretty(&shown)?);
         return Ok(outcome);
@@ -121,6 +151,7 @@ fn show(subject: &TrustSubject, args: &args::TrustArgs) -> Result<CommandOutcome
         _ => lines.push(format!("{name} is not trusted. It")),
     }
     lines.extend(TrustSummary::of(&subject.content).lines());
+    lines.extend(tools.iter().flat_map(ServerTools::lines));
     output::print_data(&output::sanitize(&lines.join("\n")));
     if outcome == CommandOutcome::Findings {
         output::print_hint(&format!("to trust it as it is now: mcpaql trust {typed}"));
@@ -135,7 +166,7 @@ fn remove(name: &str, args: &args::TrustArgs) -> Result<CommandOutcome> {
     let by_path = by_path.or_else(|| trust::grant_of(name).ok().flatten());
     let found = match by_path {
         Some(grant) => Some(grant),
-        None => find(name).ok().map(|subject| trust::grant_of(&subject.id)).transpose()?.flatten(),
+        None => find(name).ok().map(|found| trust::grant_of(&found.subject.id)).transpose()?.flatten(),
     };
     let is_removed = match &found {
         Some(grant) => trust::remove(grant)?,

@@ -42,7 +42,7 @@ const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;
 
 /// Whether a file is a configuration: one with `adapters`, or the servers of an MCP client. It does not parse texts that are clearly
 /// something else.
-pub(super) fn is_configuration(path: &Path) -> bool {
+pub(crate) fn is_configuration(path: &Path) -> bool {
     let is_small = |data: std::fs::Metadata| data.is_file() && data.len() <= MAX_CONFIGURATION_BYTES;
     if !path.metadata().is_ok_and(is_small) {
         return false;

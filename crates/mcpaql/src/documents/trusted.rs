@@ -1,6 +1,6 @@
 //! What a plan names, as subjects of trust.
 
-use super::source::{AdapterSource, OpenApiSource, PlannedAdapter};
+use super::source::{AdapterSource, McpSource, OpenApiSource, PlannedAdapter};
 use super::{AdapterPlan, EntryOverrides, config};
 use crate::file;
 use crate::trust::content::{self, Reach};
@@ -10,6 +10,7 @@ use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, TargetConfig};
 use mcpaql_core::gate::trust::TrustLevel;
 use mcpaql_document::config::AdapterEntry;
 use mcpaql_document::source::Source;
+use mcpaql_runtime::gate::Gate;
 use mcpaql_runtime::operator::TrustGrant;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -109,8 +110,9 @@ impl PlannedAdapter {
         };
         if let Some(config) = config {
             if let (Some(content), false) = (content.as_object_mut(), self.entry.is_empty()) {
-                let EntryOverrides { name: _, auth, limits: _, access, selection } = &self.entry;
-                content.insert("entry".to_owned(), format!("{auth:?} {access:?} {selection:?}").into());
+                let EntryOverrides { name: _, auth, limits: _, access, selection, is_unpinned } = &self.entry;
+                let entry = format!("{auth:?} {access:?} {selection:?} {is_unpinned}");
+                content.insert("entry".to_owned(), entry.into());
             }
             let name = self.name()?;
             let id = format!("adapter:{}#{name}", trust::file_id(config).trim_start_matches("file:"));
@@ -148,6 +150,14 @@ impl AdapterPlan {
         match self.config_subject() {
             Some(subject) => vec![subject],
             None => self.adapters.iter().filter_map(|adapter| adapter.subject(None)).collect(),
+        }
+    }
+
+    /// Returns the MCP server of a plan with one adapter.
+    pub(crate) fn only_server(&self) -> Option<&McpSource> {
+        match self.adapters.as_slice() {
+            [PlannedAdapter { source: AdapterSource::Mcp(server), .. }] => Some(server),
+            _ => None,
         }
     }
 
@@ -190,6 +200,20 @@ impl AdapterPlan {
             }
         }
         Ok(levels)
+    }
+
+    /// Tells the gate how far each adapter is trusted.
+    ///
+    /// # Errors
+    /// When the operator's state cannot be read, or the configuration is not trusted.
+    pub(crate) fn set_trust(&self, gate: &Gate) -> Result<()> {
+        if let Some(untrusted) = &self.untrusted {
+            return Err(untrusted.error());
+        }
+        for (name, level) in self.trust_levels()? {
+            gate.set_trust(&name, level);
+        }
+        Ok(())
     }
 
     /// Whether the operator has granted exactly this plan.

@@ -55,7 +55,7 @@ pub(crate) async fn run(args: args::RulesExplainArgs) -> Result<CommandOutcome> 
     } else {
         let state = operator::open_state().await?;
         let evaluate = |history: &dyn History| (decide(&call, trust, &config, history), false);
-        state.with_history(&needs, evaluate).await?
+        state.with_history(&needs, evaluate).await
     };
     let traces = config.explain(&call);
     let explained = ExplainedCall { call: &call, trust, decision: &decision, traces: &traces, invalid };
