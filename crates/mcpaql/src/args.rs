@@ -10,12 +10,11 @@ mod serve;
 
 pub(crate) use audit::AuditArgs;
 pub(crate) use doctor::DoctorArgs;
-pub(crate) use generate::{GenerateArgs, OutputFormat, parse_language, parse_mode, parse_trust};
 pub(crate) use gate::{
     ApproveAction, ApproveArgs, LogArgs, PauseArgs, ResumeArgs, RulesCommand, RulesExplainArgs, RulesReplayArgs,
     StateCommand, StateFileArgs, TrustArgs,
 };
-pub(crate) use generate::{GenerateArgs, OutputFormat, parse_language, parse_mode};
+pub(crate) use generate::{GenerateArgs, OutputFormat, parse_language, parse_mode, parse_trust};
 pub(crate) use init::{InitArgs, InitKind};
 pub(crate) use install::InstallArgs;
 pub(crate) use serve::{ServeArgs, TokenVariable};
