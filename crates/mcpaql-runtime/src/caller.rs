@@ -88,6 +88,8 @@ impl Progress {
 pub enum Ability {
     /// `elicitation/create`: a question to the user.
     Elicitation,
+    /// `elicitation/create` with a page for the user to open.
+    UrlElicitation,
     /// `sampling/createMessage`: a question to the user's model.
     Sampling,
 }
@@ -103,7 +105,7 @@ impl Ability {
     #[must_use]
     pub const fn method(self) -> &'static str {
         match self {
-            Ability::Elicitation => "elicitation/create",
+            Ability::Elicitation | Ability::UrlElicitation => "elicitation/create",
             Ability::Sampling => "sampling/createMessage",
         }
     }

@@ -46,6 +46,7 @@ use mcpaql_core::gate::config::GateConfig;
 use mcpaql_core::gate::trust::TrustLevel;
 use mcpaql_core::response::Warning;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -71,13 +72,32 @@ pub struct GateOptions {
     pub log: Option<OperatorLog>,
     /// Refuses everything that is not a READ.
     pub is_read_only: bool,
+    /// Returns the address of the page on which people approve calls, if it is served.
+    pub approval_page: Option<ApprovalPageAddress>,
+}
+
+/// Returns the address of the page on which people approve calls, such as `http://127.0.0.1:7777`, or `None` if it is not served now.
+#[derive(Clone)]
+pub struct ApprovalPageAddress(Arc<dyn Fn() -> Option<String> + Send + Sync>);
+
+impl ApprovalPageAddress {
+    /// Creates a lookup of the address.
+    pub fn new(find: impl Fn() -> Option<String> + Send + Sync + 'static) -> ApprovalPageAddress {
+        ApprovalPageAddress(Arc::new(find))
+    }
+}
+
+impl fmt::Debug for ApprovalPageAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApprovalPageAddress")
+    }
 }
 
 impl GateOptions {
     /// Creates options without rules and without a log.
     #[must_use]
     pub fn new(state: OperatorState) -> GateOptions {
-        GateOptions { config: GateConfig::default(), state, log: None, is_read_only: false }
+        GateOptions { config: GateConfig::default(), state, log: None, is_read_only: false, approval_page: None }
     }
 }
 
@@ -87,6 +107,7 @@ struct GateShared {
     state: OperatorState,
     log: Option<OperatorLog>,
     is_read_only: bool,
+    approval_page: Option<ApprovalPageAddress>,
     trust: RwLock<HashMap<String, TrustLevel>>,
     pauses: Mutex<KnownPauses>,
 }
@@ -132,12 +153,13 @@ impl Gate {
     /// Creates a gate.
     #[must_use]
     pub fn new(options: GateOptions) -> Gate {
-        let GateOptions { config, state, log, is_read_only } = options;
+        let GateOptions { config, state, log, is_read_only, approval_page } = options;
         let shared = GateShared {
             config: RwLock::new(Arc::new(config)),
             state,
             log,
             is_read_only,
+            approval_page,
             trust: RwLock::default(),
             pauses: Mutex::default(),
         };
@@ -177,6 +199,11 @@ impl Gate {
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.shared.is_read_only
+    }
+
+    /// Returns the address of the page on which people approve calls.
+    fn approval_page(&self) -> Option<String> {
+        self.shared.approval_page.as_ref().and_then(|page| (page.0)())
     }
 
     fn config(&self) -> Arc<GateConfig> {

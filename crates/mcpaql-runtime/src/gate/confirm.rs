@@ -170,9 +170,13 @@ impl AdapterGate {
                 }
             }
         };
-        self.ask_in_client(config, request, &id).await;
         let wait = Duration::from_secs(config.confirm.wait_seconds);
-        let status = state.wait_for_decision(&id, wait).await.map_err(lost)?;
+        let page = self.gate.approval_page().map(|page| format!("{page}/approvals/{id}"));
+        let status = tokio::select! {
+            status = state.wait_for_decision(&id, wait) => status.map_err(lost)?,
+            // The answer is stored, which ends the wait.
+            () = self.ask_in_client(config, request, &id, page.as_deref()) => None,
+        };
         match status {
             Some(ConfirmationStatus::Approved) => {
                 match state.take_approved(&scope, state_hash.as_deref()).await.map_err(lost)? {
@@ -185,19 +189,41 @@ impl AdapterGate {
             _ => {}
         }
         let mut error = self.unconfirmed(call, request, decision);
-        let approve = format!("run `mcpaql approve {id}`");
+        let approve = match &page {
+            Some(page) => format!("open {page}, or run `mcpaql approve {id}` in a terminal"),
+            None => format!("run `mcpaql approve {id}` in a terminal"),
+        };
         error.details.shift_insert(0, "approval_id".to_owned(), id.into());
         error.details.shift_insert(1, "expires_at".to_owned(), timestamp(expires_at / 1000).into());
         Err(error.with_detail("how_to_approve", approve))
     }
 
-    /// Asks the user of a client whose questions the operator trusts. The answer is stored like that of any other person.
-    async fn ask_in_client(&self, config: &GateConfig, request: &GateRequest<'_>, id: &str) {
-        let Some(client) = request.caller.client_name().filter(|client| {
-            request.caller.is_able(Ability::Elicitation) && config.form_clients.iter().any(|listed| listed.matches(client))
-        }) else {
-            return;
-        };
+    /// Asks through the client, and never returns: shows the page to the user, or asks the user of a client whose questions the operator trusts. The
+    /// answer is stored like that of any other person.
+    async fn ask_in_client(
+        &self,
+        config: &GateConfig,
+        request: &GateRequest<'_>,
+        id: &str,
+        page: Option<&str>,
+    ) {
+        let caller = request.caller;
+        let is_trusted = caller.is_able(Ability::Elicitation)
+            && caller.client_name().is_some_and(|client| {
+                config.form_clients.iter().any(|listed| listed.matches(client))
+            });
+        if is_trusted {
+            self.ask_with_form(request, id).await;
+        } else if let Some(page) = page.filter(|_| caller.is_able(Ability::UrlElicitation)) {
+            let message = format!("'{}' needs your approval.", request.subject.name());
+            let question = json!({"mode": "url", "message": message, "url": page, "elicitationId": id});
+            // The answer only says whether the page was opened.
+            let _ = caller.ask(Ability::UrlElicitation, question).await;
+        }
+        std::future::pending().await
+    }
+
+    async fn ask_with_form(&self, request: &GateRequest<'_>, id: &str) {
         let Ok(Some(open)) = self.gate.state().confirmation(id).await else { return };
         let question = json!({
             "message": question_text(&open.request),
@@ -207,16 +233,14 @@ impl AdapterGate {
                 "required": ["approve"],
             },
         });
-        let wait = Duration::from_secs(config.confirm.wait_seconds);
-        let asked = tokio::time::timeout(wait, request.caller.ask(Ability::Elicitation, question)).await;
-        let Ok(Ok(answer)) = asked else { return };
+        let Ok(answer) = request.caller.ask(Ability::Elicitation, question).await else { return };
         let is_approved = match answer.get("action").and_then(Value::as_str) {
             Some("accept") => answer.pointer("/content/approve") == Some(&Value::Bool(true)),
             Some("decline") => false,
             // The user closed the question; another channel may still be used.
             _ => return,
         };
-        let by = format!("{} in {client}", request.caller.identity());
+        let by = format!("{} in {}", request.caller.identity(), request.caller.client_name().unwrap_or_default());
         if let Err(error) = self.gate.state().decide(id, is_approved, &by).await {
             tracing::warn!(%error, "the answer to a question was not stored");
         }

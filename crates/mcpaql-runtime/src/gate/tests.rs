@@ -1,9 +1,10 @@
 //! Tests of decisions through dispatch: danger and trust, tokens, persons, rules, pauses.
 
 use super::*;
-use crate::caller::{Caller, CallerName, EntryPoint};
+use crate::caller::{Ability, AskError, Caller, CallerName, ClientConnection, EntryPoint};
 use crate::dispatch::ServedAdapter;
 use crate::operator::Clock;
+use crate::protocol::LogFilter;
 use crate::target::{Args, Target, TargetCall};
 use futures_util::future::{BoxFuture, join_all};
 use mcpaql_core::catalog::AdapterSettings;
@@ -126,11 +127,90 @@ fn named(name: &str) -> Caller {
     Caller::nobody().named(CallerName::new(name).unwrap())
 }
 
+/// A client with this name that answers every question in the same way, and keeps the questions.
+struct AnsweringClient {
+    name: &'static str,
+    answer: Value,
+    asked: Mutex<Vec<(Ability, Value)>>,
+}
+
+impl ClientConnection for AnsweringClient {
+    fn is_able(&self, _: Ability) -> bool {
+        true
+    }
+
+    fn ask(&self, ability: Ability, params: Value) -> BoxFuture<'_, Result<Value, AskError>> {
+        self.asked.lock().unwrap().push((ability, params));
+        let answer = self.answer.clone();
+        Box::pin(async { Ok(answer) })
+    }
+
+    fn notify(&self, _: &str, _: Value) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+
+    fn log_filter(&self) -> LogFilter {
+        LogFilter::default()
+    }
+
+    fn name(&self) -> Option<String> {
+        Some(self.name.to_owned())
+    }
+
+    fn is_same(&self, _: &dyn ClientConnection) -> bool {
+        false
+    }
+}
+
+/// Calls a dangerous operation through a client, and returns the outcome with the client's questions.
+async fn ask_client(name: &'static str, answer: Value, page: bool) -> (Result<Value, Code>, Vec<(Ability, Value)>) {
+    let mut options = GateOptions::new(OperatorState::in_memory());
+    options.config = GateConfig::load(&json!({"form_clients": ["listed-*"]})).0;
+    options.approval_page = page.then(|| ApprovalPageAddress::new(|| Some("http://127.0.0.1:7777".to_owned())));
+    let gate = Gate::new(options);
+    gate.set_trust("shop", TrustLevel::CommunityReviewed);
+    let client = Arc::new(AnsweringClient { name, answer, asked: Mutex::default() });
+    let (caller, _progress) = Caller::for_client(Arc::clone(&client) as _, None, None);
+    let outcome = Shop::new(gate, None).call_as(&caller, "purge_books", json!({})).await;
+    let asked = std::mem::take(&mut *client.asked.lock().unwrap());
+    (outcome.map_err(|error| error.code), asked)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_form_counts_only_for_clients_that_the_operator_lists() {
+    let yes = json!({"action": "accept", "content": {"approve": true}});
+    let (outcome, asked) = ask_client("listed-client", yes.clone(), false).await;
+    assert_eq!(outcome.unwrap(), "done");
+    assert_eq!(asked[0].0, Ability::Elicitation);
+    assert!(asked[0].1["message"].as_str().unwrap().contains("purge_books"));
+    let (outcome, asked) = ask_client("other-client", yes, false).await;
+    assert_eq!((outcome, asked.len()), (Err(Code::ConfirmationRequired), 0));
+    for no in [json!({"action": "decline"}), json!({"action": "accept", "content": {"approve": false}})] {
+        assert_eq!(ask_client("listed-client", no, false).await.0, Err(Code::PermissionDenied));
+    }
+    for unclear in [json!({"action": "cancel"}), json!({}), json!({"action": "accept"})] {
+        let code = ask_client("listed-client", unclear.clone(), false).await.0.unwrap_err();
+        let expected =
+            if unclear["action"] == "accept" { Code::PermissionDenied } else { Code::ConfirmationRequired };
+        assert_eq!(code, expected, "{unclear}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_clients_get_the_address_of_the_page_and_their_answer_approves_nothing() {
+    let (outcome, asked) = ask_client("other-client", json!({"action": "accept"}), true).await;
+    assert_eq!(outcome, Err(Code::ConfirmationRequired));
+    assert_eq!((asked.len(), asked[0].0), (1, Ability::UrlElicitation));
+    assert_eq!(asked[0].1["mode"], "url");
+    assert!(asked[0].1["url"].as_str().unwrap().starts_with("http://127.0.0.1:7777/approvals/"));
+}
+
 #[tokio::test]
 async fn each_cell_of_the_table_decides_what_reaches_the_target() {
     for trust in TrustLevel::ALL {
         let gate = Gate::in_memory();
         gate.set_trust("shop", trust);
+        gate.set_config(GateConfig::load(&json!({"confirm": {"wait_seconds": 0}})).0);
         let shop = Shop::new(gate, None);
         assert!(shop.call("introspect", json!({})).await.is_ok(), "{trust:?}");
         for (operation, danger) in OPERATIONS {
