@@ -3,8 +3,10 @@
 
 use crate::dispatch::ServedAdapter;
 use mcpaql_core::adapter::ErrorPolicy;
-use mcpaql_core::catalog::{Catalog, Tool};
+use mcpaql_core::catalog::{Catalog, Tool, ToolScope};
 use mcpaql_core::error::OpError;
+use mcpaql_core::hints::Hint;
+use mcpaql_core::operation::Category;
 use mcpaql_core::response::Answer;
 use mcpaql_core::suggest::snake_case;
 use mcpaql_core::surface;
@@ -71,16 +73,24 @@ impl fmt::Display for NameCollision {
 }
 
 impl GatewaySnapshot {
-    /// Builds the snapshot of these adapters.
+    /// Builds the snapshot of these adapters. With `reads_only`, tools that read nothing are not listed; a call through one of them still
+    /// reaches the gate, which refuses it.
     ///
     /// # Errors
     /// When two of them share a tool name.
-    pub(super) fn new(adapters: Vec<Arc<ServedAdapter>>) -> Result<GatewaySnapshot, NameCollision> {
+    pub(super) fn new(
+        adapters: Vec<Arc<ServedAdapter>>,
+        reads_only: bool,
+    ) -> Result<GatewaySnapshot, NameCollision> {
         let routes = check_names(adapters.iter().map(|adapter| (adapter.catalog(), adapter.source())))?;
         let shared = SharedTools::of(&adapters);
         let shared_tools = shared.iter().flat_map(|shared| shared.unified.tools());
         let own = adapters.iter().map(|adapter| adapter.catalog()).filter(|own| own.sharing.is_none());
-        let tools = shared_tools.chain(own.flat_map(|catalog| &catalog.tools)).cloned().collect();
+        let shared_tools = shared_tools.filter(|tool| !reads_only || shared_tool_reads(tool, shared.as_ref()));
+        let own = own.flat_map(|catalog| {
+            catalog.tools.iter().filter(move |tool| !reads_only || tool_reads(tool, catalog))
+        });
+        let tools = shared_tools.chain(own).cloned().collect();
         let instructions =
             surface::instructions(&adapters.iter().map(|adapter| adapter.catalog()).collect::<Vec<_>>());
         Ok(GatewaySnapshot { adapters, tools, routes, shared, instructions })
@@ -199,6 +209,26 @@ impl SharedTools {
             UnifiedRoute::Answered(outcome) => Some(SharedRoute::Answered(Box::new(outcome))),
         }
     }
+}
+
+/// Whether a tool has an operation that reads.
+fn tool_reads(tool: &Tool, catalog: &Catalog) -> bool {
+    let is_read = |index: &usize| {
+        catalog.operations.get(*index).is_some_and(|entry| entry.operation.category == Category::Read)
+    };
+    match catalog.route(&tool.name).map(|route| &route.scope) {
+        Some(ToolScope::Endpoint(name)) => {
+            catalog.endpoints.get(name).is_some_and(|endpoint| endpoint.operations.iter().any(is_read))
+        }
+        Some(ToolScope::Operation(index)) => is_read(index),
+        Some(ToolScope::Adapter) | None => true,
+    }
+}
+
+/// Whether a shared tool reads: the one for all operations, or the one that changes nothing.
+fn shared_tool_reads(tool: &Tool, shared: Option<&SharedTools>) -> bool {
+    let is_only = shared.is_some_and(|shared| shared.unified.tools().len() == 1);
+    is_only || tool.hints.get(Hint::ReadOnly) != Some(false)
 }
 
 /// Returns the position of the adapter for each tool name, including aliases.

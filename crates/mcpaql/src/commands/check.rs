@@ -1,10 +1,12 @@
 //! `mcpaql check`: reports every problem of every document. A file that cannot be read does not stop the others from being checked.
 
 use crate::documents::{AdapterRequest, CONFIG_FILE, add_check_advice, render_reports};
+use crate::operator::OperatorConfig;
 use crate::output::counted;
 use crate::{CommandOutcome, args, output};
 use anyhow::Result;
 use mcpaql_core::diagnostic::Severity;
+use mcpaql_document::check::CheckOutput;
 use mcpaql_document::render::DiagnosticFormat;
 
 pub(crate) fn run(args: &args::CheckArgs) -> Result<CommandOutcome> {
@@ -22,6 +24,11 @@ pub(crate) fn run(args: &args::CheckArgs) -> Result<CommandOutcome> {
     let mut checked = plan.check();
     for (source, checked) in &mut checked {
         add_check_advice(source, checked);
+    }
+    if let Some(config) = OperatorConfig::read()? {
+        // The rules of the operator decide about every adapter.
+        let OperatorConfig { source, diagnostics, .. } = config;
+        checked.extend((!diagnostics.is_empty()).then_some((source, CheckOutput { catalog: None, diagnostics })));
     }
     let count = |severity| {
         checked

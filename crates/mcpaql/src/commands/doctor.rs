@@ -11,6 +11,7 @@ mod report;
 mod servers;
 
 use crate::documents::{AdapterPlan, AdapterRequest, CONFIG_FILE, collision_error, default_data};
+use crate::operator::{self, OperatorConfig};
 use crate::output::counted;
 use crate::{CommandOutcome, args, output, status};
 use adapters::{AdapterChecks, CheckedAdapters};
@@ -30,6 +31,7 @@ pub(crate) async fn run(args: args::DoctorArgs) -> Result<CommandOutcome> {
     let mut report = DoctorReport::new(args.json);
     let is_complete = args.documents.is_empty();
     let mut plan = resolve(&args, &mut report);
+    check_operator(&mut report).await;
     report.print_section();
 
     let environment = plan.environment.take().map_or_else(environment::process, |own| own.lookup());
@@ -111,7 +113,51 @@ fn resolve(args: &args::DoctorArgs, report: &mut DoctorReport) -> AdapterPlan {
     if diagnostics.is_empty() {
         report.ok(SECTION, &source.name, counted(plan.adapters.len(), "adapter"));
     }
+    if let Some(untrusted) = &plan.untrusted {
+        report.problem(SECTION, &source.name, untrusted.message(), NextStep::Run(untrusted.command()));
+    }
     plan
+}
+
+/// Reports the operator's rules and pauses.
+async fn check_operator(report: &mut DoctorReport) {
+    const SECTION: DoctorSection = DoctorSection::Configuration;
+    match OperatorConfig::read() {
+        Ok(None) => {}
+        Ok(Some(OperatorConfig { source, gate, diagnostics })) => {
+            for diagnostic in diagnostics.iter().take(MAX_CONFIG_PROBLEMS) {
+                let (message, next) = describe(&source, diagnostic);
+                match diagnostic.severity {
+                    Severity::Error => report.problem(SECTION, &source.name, message, next),
+                    _ => report.warning(SECTION, &source.name, message, next),
+                }
+            }
+            if diagnostics.is_empty() {
+                let message = format!("{}, {}", counted(gate.rules.len(), "rule"), counted(gate.quotas.len(), "quota"));
+                report.ok(SECTION, &source.name, message);
+            }
+        }
+        Err(error) => report.error(SECTION, "config.yaml", &error, "correct it"),
+    }
+    if !operator::has_state() {
+        return;
+    }
+    let pauses = match operator::open_state().await {
+        Ok(state) => state.pauses().await.map_err(anyhow::Error::from),
+        Err(error) => Err(error),
+    };
+    match pauses {
+        Ok(pauses) => {
+            for pause in pauses {
+                let name = pause.adapter.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
+                let what = if pause.adapter.is_some() { "the adapter is paused" } else { "all adapters are paused" };
+                let reads = if pause.except_reads { ", except for reads" } else { "" };
+                let next = NextStep::Run(format!("mcpaql resume{name}"));
+                report.warning(SECTION, format!("pause{name}"), format!("{what}{reads}, by {}", pause.by), next);
+            }
+        }
+        Err(error) => report.error(SECTION, "state", &error, "correct it, or restore a backup with `mcpaql state restore`"),
+    }
 }
 
 /// Reports adapters that cannot be served together, because of equal names. Returns whether there are none.

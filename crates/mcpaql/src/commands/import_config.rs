@@ -6,6 +6,7 @@ use crate::clients::config_file::read_client_configs;
 use crate::clients::config_import::{ConfigImport, ImportedEntry, SkippedServer};
 use crate::clients::variables::RequiredVariable;
 use crate::clients::{ClientApp, SERVERS_PATHS};
+use crate::commands::trust;
 use crate::documents::CONFIG_FILE;
 use crate::file;
 use crate::{CommandOutcome, args, openapi_files, output};
@@ -42,6 +43,7 @@ pub(crate) fn run(args: &args::ImportConfigArgs) -> Result<CommandOutcome> {
             )?;
         }
         file::write(&args.output, &text)?;
+        trust::grant_written(&args.output)?;
     }
     report(args, &import, &labels, &required)?;
     Ok(CommandOutcome::Clean)

@@ -5,6 +5,7 @@
 mod draft;
 mod questions;
 
+use crate::commands::trust;
 use crate::documents::{CONFIG_FILE, check_config_entry, load_config};
 use crate::output::error_with_hint;
 use crate::{CommandOutcome, args, file, output};
@@ -42,6 +43,9 @@ pub(crate) fn run(args: &args::InitArgs) -> Result<CommandOutcome> {
     let written = file::write(&path, &text)?;
     if file::is_dash(&path) {
         return Ok(CommandOutcome::Clean);
+    }
+    if let InitDraft::Config(_) = &draft {
+        trust::grant_written(&path)?;
     }
     output::status_line(&format!("Wrote {written}"));
     if let Some(sign) = draft::shell_sign(&answers) {

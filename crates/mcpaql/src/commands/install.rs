@@ -6,10 +6,12 @@ use crate::clients::config_format::ConfigFormat;
 use crate::clients::installation::{ClientFileContent, client_files};
 use crate::clients::variables::is_variable_name;
 use crate::clients::{self, ClientApp, ConfigScope, VariablePassing, edit};
+use crate::commands::trust;
 use crate::documents::{Reporting, default_words};
 use crate::file::{self, EditableFile};
 use crate::output::error_with_hint;
 use crate::reload::plan_to_serve;
+use crate::trust::{TrustKind, TrustSubject};
 use crate::{CommandOutcome, args, diff, output};
 use anyhow::{Context, Result, bail};
 use mcpaql_runtime::environment::is_set;
@@ -46,6 +48,9 @@ pub(crate) fn run(args: &args::InstallArgs) -> Result<CommandOutcome> {
         file.replace(&new, !entry.values.is_empty())?;
         backup
     };
+    if !args.dry_run {
+        entry.named.iter().try_for_each(trust::grant_named)?;
+    }
     let unwritten = location.variables_without_value(&new, &entry);
     if args.json {
         output::print_data(&serde_json::to_string_pretty(&change.as_json(backup.as_deref(), &unwritten))?);
@@ -75,6 +80,8 @@ struct ServerEntry {
     needed: Vec<String>,
     /// Variables whose values are written into the entry. The values are secrets.
     values: Vec<(String, String)>,
+    /// The configuration and the documents that it serves.
+    named: Vec<TrustSubject>,
 }
 
 impl ServerEntry {
@@ -87,10 +94,13 @@ impl ServerEntry {
         let values: Vec<(String, String)> =
             args.env.iter().map(|text| variable(text)).collect::<Result<_>>()?;
         let is_set = |name: &str| is_set(name) || values.iter().any(|(known, _)| known == name);
-        let mut needed = plan_to_serve(&serve)?.required_variables(&is_set, Reporting::Problems)?;
+        let plan = plan_to_serve(&serve)?;
+        let mut named = plan.subjects();
+        named.retain(|subject| matches!(subject.kind, TrustKind::Configuration | TrustKind::Document));
+        let mut needed = plan.required_variables(&is_set, Reporting::Problems)?;
         needed.retain(|name| values.iter().all(|(known, _)| known != name));
         let command = client.server_entry(&file::absolute_path(program)?, &serve.words(default_words)?);
-        Ok(ServerEntry { command, needed, values })
+        Ok(ServerEntry { command, needed, values, named })
     }
 }
 

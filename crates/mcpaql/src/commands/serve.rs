@@ -118,7 +118,7 @@ async fn load_in_background(
     let work = move || -> Result<_> {
         let read_at = SystemTime::now();
         let plan = plan_to_serve(&args)?;
-        let cache = if args.no_cache { None } else { SurfaceCache::new(&plan.fingerprint()) };
+        let cache = if args.no_cache { None } else { SurfaceCache::new(&surface_key(&plan, &args)) };
         let cached = cache.as_ref().and_then(SurfaceCache::read);
         cached.clone().into_iter().for_each(|preview| loading.set_preview(preview));
         let (gateway, info) = handle.block_on(open(&args, plan, read_at))?;
@@ -135,6 +135,12 @@ async fn load_in_background(
     announce_start(&gateway, &info, None);
     loading.set_ready(Arc::new(gateway.clone()));
     Ok((gateway, info))
+}
+
+/// Returns what decides the list of tools.
+fn surface_key(plan: &AdapterPlan, args: &args::ServeArgs) -> String {
+    let reads_only = if args.read_only { "r" } else { "" };
+    format!("{}{reads_only}", plan.fingerprint())
 }
 
 /// Compiles and opens all adapters of the plan.

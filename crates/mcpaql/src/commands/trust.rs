@@ -55,7 +55,8 @@ impl From<TrustSubject> for Found {
 /// Returns the subject that the user means.
 fn find(name: &str) -> Result<Found> {
     let path = Path::new(name);
-    if path.is_file() && is_configuration(path) {
+    let is_named_so = path.file_name().is_some_and(|name| name == CONFIG_FILE);
+    if path.is_file() && (is_named_so || is_configuration(path)) {
         return trusted_configuration(path).map(Found::from);
     }
     if openapi_files::is_url(name) && !servers::is_mcp_url(name) {
@@ -262,13 +263,17 @@ fn grant_json(subject: &TrustSubject, state: TrustState, grant: &TrustGrant) -> 
     shown
 }
 
+/// Grants trust to a configuration that a command of the operator has just written or named.
+pub(crate) fn grant_written(path: &Path) -> Result<()> {
+    grant_named(&trusted_configuration(path)?)
+}
+
 /// Grants trust to what a command of the operator has just written or named.
-pub(crate) fn grant_written(subject: &TrustSubject) -> Result<()> {
+pub(crate) fn grant_named(subject: &TrustSubject) -> Result<()> {
     let old = trust::grant_of(&subject.id)?;
     let level = old.as_ref().map_or(TrustLevel::Validated, |old| old.level);
     let accepts_edits = old.is_some_and(|old| old.accepts_edits);
     trust::store(&[subject.grant(level, accepts_edits)])?;
-    output::status_line(&format!("Trusted {} as it is now", subject.shown));
     Ok(())
 }
 

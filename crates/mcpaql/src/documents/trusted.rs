@@ -61,6 +61,8 @@ fn relative(name: &str, folder: &Path) -> String {
 /// Returns the local file of a source, with its content.
 fn of_file(source: &AdapterSource) -> Option<(String, Value)> {
     match source {
+        // A new version of this program may bring a new notebook.
+        AdapterSource::Document(source) if source.name.starts_with(super::BUILTIN_PREFIX) => None,
         AdapterSource::Document(source) => Some((source.name.clone(), of_document(source))),
         AdapterSource::Openapi(api) if api.description.url.is_none() => {
             Some((api.description.name.clone(), of_description(api)))

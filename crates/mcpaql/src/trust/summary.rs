@@ -98,6 +98,7 @@ pub(crate) fn changes(old: &Value, new: &Value) -> Vec<String> {
     for change in diff(old, new) {
         let path = sanitize_line(&change.path);
         lines.push(match (&change.before, &change.after) {
+            (Some(before), Some(after)) if is_hash(before) && is_hash(after) => format!("~ {path}: another content"),
             (Some(before), Some(after)) => format!("~ {path}: {} → {}", shown(before), shown(after)),
             (None, Some(after)) => format!("+ {path}: {}", shown(after)),
             (Some(before), None) => format!("- {path}: {}", shown(before)),
@@ -105,6 +106,11 @@ pub(crate) fn changes(old: &Value, new: &Value) -> Vec<String> {
         });
     }
     lines
+}
+
+/// Whether a value stands for the content of a file.
+fn is_hash(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 fn shown(value: &Value) -> String {

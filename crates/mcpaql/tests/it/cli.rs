@@ -104,6 +104,7 @@ async fn mistakes_are_reported_with_the_next_step() {
         assert!(ran.status != Some(0) && ran.stderr.contains(expected), "{args:?}: {ran:?}");
     }
     place.file("mcpaql.yaml", "adapters: {api: {document: api.md}}\n");
+    place.trust();
     for args in [["call", "api"], ["tools", "api"], ["audit", "api"]] {
         let ran = place.run(&args).await;
         assert!(ran.status == Some(2) && ran.stderr.contains("mcpaql.yaml has errors"), "{args:?}: {ran:?}");
@@ -355,6 +356,7 @@ async fn a_configuration_is_checked_as_a_whole() {
         "mcpaql.yaml",
         "adapters:\n  - document: a.md\n  - gone.md\n  - builtin: notebok\n  - document: a.md\n",
     );
+    place.trust();
     let ran = place.run(&["check", "--format", "concise"]).await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
     for expected in [
@@ -370,6 +372,7 @@ async fn a_configuration_is_checked_as_a_whole() {
     assert_eq!(served.status, Some(2), "{served:?}");
 
     place.file("mcpaql.yaml", "adapters: []\n");
+    place.trust();
     let empty = place.run(&["check"]).await;
     assert_eq!(empty.status, Some(1), "{empty:?}");
     assert!(empty.stdout.contains("has no adapters"), "{}", empty.stdout);
@@ -384,6 +387,7 @@ async fn one_broken_adapter_does_not_hide_the_others() {
         "mcpaql.yaml",
         "adapters:\n  - warned.md\n  - broken.md\n  - { name: absent, mcp: { command: [no-such-program] } }\n",
     );
+    place.trust();
     for command in ["tools", "operations"] {
         let ran = place.run(&[command]).await;
         assert_eq!(ran.status, Some(1), "{command}: {ran:?}");

@@ -31,6 +31,7 @@ impl Gateway {
         let server = json!({"name": "behind", "mode": "single",
             "mcp": {"command": command, "set_env": {server::SERVES: "yes"}}});
         place.file("mcpaql.yaml", &json!({"adapters": [server]}).to_string());
+        place.trust();
         let mut server = ServerProcess::start(place.binary(&["serve", "--http", "127.0.0.1:0"]));
         let address = server.address().await;
         Gateway { server, address, _place: place }

@@ -90,6 +90,7 @@ async fn of_several_ways_to_authenticate_one_is_enough() {
 async fn problems_of_the_configuration_have_a_position_and_a_fix() {
     let place = TestFolder::new();
     place.file("mcpaql.yaml", "modes: single\nadapters:\n  - document: absent.yaml\n  - builtin: notebok\n");
+    place.trust();
     let found = report(&place, &[], &[]).await;
     let problems = results(&found, "mcpaql.yaml");
     assert_eq!(problems.len(), 3, "{found:#}");
@@ -103,6 +104,7 @@ async fn problems_of_the_configuration_have_a_position_and_a_fix() {
     assert!(problems.iter().all(|(status, ..)| *status == "problem"));
 
     place.file("mcpaql.yaml", "adapters: [\n");
+    place.trust();
     let found = report(&place, &[], &[]).await;
     assert_eq!(results(&found, "mcpaql.yaml")[0].0, "problem", "{found:#}");
 
@@ -183,6 +185,7 @@ mod unix {
     async fn the_data_folder_must_be_writable_and_private() {
         let place = TestFolder::new();
         place.file("mcpaql.yaml", "data: records\nadapters: [{builtin: notebook}]\n");
+        place.trust();
         let ran = place.run(&["call", "notebook", "create_note", "title=t"]).await;
         assert_eq!(ran.status, Some(0), "{ran:?}");
         let records = place.path().join("records");
@@ -231,6 +234,7 @@ mod unix {
                  - {{name: remote, mcp: {{url: 'http://127.0.0.1:9/mcp'}}}}\n"
             ),
         );
+        place.trust();
         let found = report(&place, &["--timeout", "3"], &[]).await;
         let verdict = |name: &str| {
             let found = results(&found, &format!("mcp:{name}"));
@@ -308,6 +312,7 @@ mod unix {
                 "mcpaql.yaml",
                 &format!("adapters: [{{name: stubborn, mcp: {{command: [{program}]}}}}]\n"),
             );
+            place.trust();
             let server = ServerProcess::start(command(&place, &["--timeout", "600"], &[]));
             with_timeout(async {
                 while !place.path().join("parent").exists() {
@@ -330,6 +335,7 @@ mod unix {
         let program = executable(&place, "stubborn", STUBBORN);
         place
             .file("mcpaql.yaml", &format!("adapters: [{{name: stubborn, mcp: {{command: [{program}]}}}}]\n"));
+        place.trust();
         let found = report(&place, &["--timeout", "2"], &[]).await;
         assert_eq!(found["problems"], 1, "{found:#}");
         wait_until_ended(&place, "parent").await;

@@ -53,6 +53,13 @@ impl TestFolder {
         command
     }
 
+    /// Trusts `mcpaql.yaml` of this folder and its later edits, as its owner does.
+    pub(crate) fn trust(&self) {
+        let mut command = self.binary(&["trust", "--edits", "./mcpaql.yaml"]);
+        let output = command.as_std_mut().output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+
     /// Runs the binary until it exits.
     pub(crate) async fn run(&self, args: &[&str]) -> RunOutput {
         RunOutput::of(self.binary(args)).await

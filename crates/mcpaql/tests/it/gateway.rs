@@ -63,6 +63,7 @@ async fn adapters_that_fail_do_not_stop_the_others() {
         "mcpaql.yaml",
         "adapters: [sound.yaml, broken.yaml, absent.yaml, lame.yaml, {name: dead, mcp: {command: [/no/such/program]}}]\n",
     );
+    place.trust();
     place.file("sound.yaml", &adapter("sound", "get_thing"));
     place.file("broken.yaml", "name: broken\n");
     let lame = adapter("lame", "get_thing").replace("command }", "command, cwd: \"${env:WHERE_TO}\" }");
@@ -82,6 +83,7 @@ async fn adapters_that_fail_do_not_stop_the_others() {
 async fn the_server_exits_if_no_adapter_can_be_served() {
     let place = TestFolder::new();
     place.file("mcpaql.yaml", "adapters: [broken.yaml, absent.yaml]\n");
+    place.trust();
     place.file("broken.yaml", "name: broken\n");
     let ran = place.run(&["serve"]).await;
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""), "{}", ran.stderr);
@@ -92,6 +94,7 @@ async fn the_server_exits_if_no_adapter_can_be_served() {
 async fn a_good_edit_is_served_and_a_broken_one_changes_nothing() {
     let place = TestFolder::new();
     place.file("mcpaql.yaml", "adapters: [first.yaml, second.yaml]\n");
+    place.trust();
     place.file("first.yaml", &adapter("first", "get_thing"));
     place.file("second.yaml", &adapter("second", "get_thing"));
     let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
@@ -112,8 +115,10 @@ async fn a_good_edit_is_served_and_a_broken_one_changes_nothing() {
     assert_eq!(call(&mut raw, "renamed_mcpaql", "get_other").await["success"], true);
 
     place.file("mcpaql.yaml", "adapters: [second.yaml\n");
+    place.trust();
     raw.server.wait_for_stderr("reload failed").await;
     place.file("mcpaql.yaml", "adapters: [second.yaml, {builtin: notebook, mode: single}]\n");
+    place.trust();
     become_(&mut raw, &["second_mcpaql", "notebook_mcpaql"]).await;
 }
 
@@ -144,6 +149,7 @@ async fn the_tools_of_a_server_are_listed_at_once_from_the_second_start_on() {
     let place = TestFolder::new();
     place.file("inner.yaml", &adapter("things", "get_thing").replace("single", "discrete"));
     place.file("mcpaql.yaml", &servers(""));
+    place.trust();
     let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     become_(&mut raw, &["inner_mcpaql"]).await;
     let answer = call(&mut raw, "inner_mcpaql", "things_get_thing").await;
@@ -240,6 +246,7 @@ async fn configured_adapters_are_called_and_searched_by_name() {
     place.file("inner.yaml", &adapter("things", "get_thing").replace("single", "discrete"));
     let rest = "\n  - {name: renamed, document: inner.yaml, exclude: [op:get_nothing]}";
     place.file("mcpaql.yaml", &servers("").trim_end().to_owned().replace("]}}", &format!("]}}}}{rest}")));
+    place.trust();
     let ran = place.run(&["call", "renamed", "get_thing"]).await;
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), "\"get_thing\"\n"), "{}", ran.stderr);
     let ran = place.run(&["call", "inner", "things_get_thing"]).await;
@@ -261,6 +268,7 @@ async fn a_configuration_can_make_all_adapters_share_their_tools() {
     place.file("a.yaml", &adapter("first", "say_a").replace("mode: single\n", ""));
     place.file("b.yaml", &adapter("second", "say_b").replace("mode: single\n", ""));
     place.file("mcpaql.yaml", "mode: unified\nadapters: [a.yaml, b.yaml]\n");
+    place.trust();
     let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     assert_eq!(names(&mut raw).await, ["mcpaql_read"]);
     assert_eq!(call(&mut raw, "mcpaql_read", "say_b").await["data"], "say_b");
@@ -313,6 +321,7 @@ async fn an_entry_overrides_the_document() {
     place.file("things.yaml", &text);
     let entry = "document: things.yaml, name: mine, exclude: [get_other], limits: {timeout: 5, max_response_bytes: 300}";
     place.file("mcpaql.yaml", &format!("adapters: [{{{entry}}}]\n"));
+    place.trust();
     let ran = place.run(&["tools", "--json"]).await;
     let tool = &ran.json()["tools"][0];
     assert_eq!((&tool["name"], &tool["title"]), (&json!("mine_mcpaql"), &json!("Mine")));
@@ -322,6 +331,7 @@ async fn an_entry_overrides_the_document() {
     assert_eq!(large["error"]["code"], "VALIDATION_PAYLOAD_TOO_LARGE", "{large}");
 
     place.file("mcpaql.yaml", "adapters: [{document: things.yaml, name: Not A Name, limits: {time: 5}}]\n");
+    place.trust();
     let ran = place.run(&["check"]).await;
     assert_eq!(ran.status, Some(1), "{ran:?}");
     assert!(ran.stdout.contains("not-a-name") && ran.stdout.contains("timeout"), "{}", ran.stdout);
@@ -329,6 +339,7 @@ async fn an_entry_overrides_the_document() {
         "mcpaql.yaml",
         "adapters: [{mcp: {command: [npx, server-git]}}, {mcp: {command: [uvx, mcp-server-git]}}]\n",
     );
+    place.trust();
     let ran = place.run(&["check"]).await;
     assert!(ran.stdout.contains("Two MCP servers have the name 'git'"), "{}", ran.stdout);
 }
@@ -341,6 +352,7 @@ async fn an_adapter_that_fails_behind_shared_tools_says_so() {
         "mcpaql.yaml",
         "mode: unified\nadapters: [a.yaml, {name: dead, mcp: {command: [/no/such/program]}}]\n",
     );
+    place.trust();
     let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     assert_eq!(names(&mut raw).await, ["mcpaql_read"]);
     raw.send(&json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {
@@ -371,6 +383,7 @@ async fn invalid_servers_are_found_without_starting_them() {
             "mcpaql.yaml",
             &format!("adapters: [{{name: a, mcp: {{command: [no-such]}}, {nonsense}}}]\n"),
         );
+        place.trust();
         let ran = place.run(&["check"]).await;
         assert_eq!(ran.status, Some(1), "{nonsense}: {}", ran.stdout);
     }

@@ -21,6 +21,7 @@ mod durability;
 #[cfg(unix)]
 mod executions;
 mod fixture;
+mod gate;
 mod gateway;
 mod generate;
 #[cfg(target_os = "linux")]
@@ -38,4 +39,5 @@ mod settings;
 mod status;
 mod surfaces;
 mod targets;
+mod trust;
 mod verdict;

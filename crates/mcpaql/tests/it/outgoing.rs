@@ -84,6 +84,7 @@ async fn a_fetched_description_does_not_decide_where_requests_and_credentials_go
 
     // Without credentials, the host itself is still private.
     place.file("mcpaql.yaml", &format!("adapters: [{{openapi: '{url}', auth: {{type: none}}}}]\n"));
+    place.trust();
     let (_, shown) = call(&place, &["bookshop", "list_books"]).await;
     assert!(
         shown.contains("'127.0.0.2' is not a public address") && shown.contains("allow_private"),
@@ -93,12 +94,14 @@ async fn a_fetched_description_does_not_decide_where_requests_and_credentials_go
     // A network is not yet a host for credentials, and a host for credentials is not yet a network.
     for keys in ["networks: [127.0.0.2]", "auth: {hosts: [127.0.0.2]}"] {
         place.file("mcpaql.yaml", &format!("adapters: [{{openapi: '{url}', {keys}}}]\n"));
+        place.trust();
         let (status, shown) = call(&place, &["bookshop", "list_books"]).await;
         assert_ne!(status, 0, "{keys}: {shown}");
         assert!(api.seen().is_empty(), "{keys}");
     }
     let both = "networks: [127.0.0.2], auth: {hosts: [127.0.0.2]}";
     place.file("mcpaql.yaml", &format!("adapters: [{{openapi: '{url}', {both}}}]\n"));
+    place.trust();
     let (status, shown) = call(&place, &["bookshop", "list_books"]).await;
     assert_eq!(status, 0, "{shown}");
     assert_eq!(api.seen(), ["/books Bearer t0ken-of-the-shop"]);
@@ -134,6 +137,7 @@ async fn a_description_is_not_fetched_from_a_private_host_that_a_redirect_names(
         "mcpaql.yaml",
         &format!("adapters: [{{openapi: '{url}', allow_private: true, auth: {{hosts: [127.0.0.2]}}}}]\n"),
     );
+    place.trust();
     let (status, shown) = call(&place, &["bookshop", "list_books"]).await;
     assert_eq!(status, 0, "{shown}");
     assert_eq!(inside.seen(), ["/openapi.json", "/books Bearer t0ken-of-the-shop"]);
@@ -146,6 +150,7 @@ async fn wrong_keys_are_reported_with_their_place() {
         "mcpaql.yaml",
         "adapters:\n  - openapi: https://docs.example.com/x.json\n    networks: [intranet]\n    auth: { hosts: ['https://api.example.com/v1'] }\n",
     );
+    place.trust();
     let output = place.run(&["check"]).await;
     let shown = format!("{}{}", output.stdout, output.stderr);
     assert!(shown.contains("'intranet' is not a network") && shown.contains("is not a host"), "{shown}");

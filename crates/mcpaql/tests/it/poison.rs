@@ -55,6 +55,7 @@ fn configuration(place: &TestFolder, mode: &str, rest: &str) {
     let own = if own.is_empty() { String::new() } else { format!("{own}{mode}") };
     let entry = format!("{{name: facts{own}, mcp: {{command: [sh, server.sh], start: eager}}{rest}}}");
     place.file("mcpaql.yaml", &format!("{top}adapters:\n  - {entry}\n"));
+    place.trust();
 }
 
 async fn ask(raw: &mut RawClient, method: &str) -> Value {
@@ -316,6 +317,7 @@ async fn plain_tools_have_the_schema_of_their_server() {
         "mcpaql.yaml",
         "mode: discrete\nresults: plain\npattern: \"{operation}\"\nadapters:\n  - {name: facts, mcp: {command: [sh, server.sh], start: eager}}\n",
     );
+    place.trust();
     let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     let listed = with_timeout(async {
         loop {

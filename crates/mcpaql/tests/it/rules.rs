@@ -18,6 +18,7 @@ fn place(entries: &str) -> TestFolder {
     let place = TestFolder::new();
     place.file("things.yaml", THINGS);
     place.file("mcpaql.yaml", &format!("adapters:\n{entries}"));
+    place.trust();
     place
 }
 

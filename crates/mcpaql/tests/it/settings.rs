@@ -42,12 +42,14 @@ async fn each_layer_overrides_the_one_below() {
     assert_eq!(names(&place, &["shelf.md"], &[]).await, ["from_document_mcpaql"]);
 
     place.file("mcpaql.yaml", "prefix: from_file_\nadapters:\n  - document: shelf.md\n");
+    place.trust();
     assert_eq!(names(&place, &[], &[]).await, ["from_file_mcpaql"]);
 
     place.file(
         "mcpaql.yaml",
         "prefix: from_file_\nadapters:\n  - document: shelf.md\n    prefix: from_entry_\n",
     );
+    place.trust();
     assert_eq!(names(&place, &[], &[]).await, ["from_entry_mcpaql"]);
 
     let variables = [("MCP_AQL_TOOL_PREFIX", "from_variable_")];
@@ -61,6 +63,7 @@ async fn the_mode_has_the_same_precedence() {
     place.file("shelf.md", &shelf("single"));
     let families = |listed: &[String]| listed.len() == 4 && listed[0].ends_with("_mcpaql_create");
     place.file("mcpaql.yaml", "mode: semantic\nadapters: [shelf.md]\n");
+    place.trust();
     assert!(families(&names(&place, &[], &[]).await));
     let single = [("MCP_AQL_ENDPOINT_MODE", "single")];
     assert_eq!(names(&place, &[], &single).await.len(), 1);
@@ -72,6 +75,7 @@ async fn named_documents_are_served_without_the_configuration() {
     let place = TestFolder::new();
     place.file("shelf.md", &shelf("single"));
     place.file("mcpaql.yaml", "prefix: from_file_\nadapters:\n  - builtin: notebook\n");
+    place.trust();
     assert_eq!(names(&place, &["shelf.md"], &[]).await, ["from_document_mcpaql"]);
 }
 
@@ -105,6 +109,7 @@ async fn an_invalid_value_stops_the_start() {
     );
 
     place.file("mcpaql.yaml", "mode: [semantic]\nadapters:\n  - builtin: notebok\n");
+    place.trust();
     let ran = place.run(&["serve"]).await;
     assert_eq!(ran.status, Some(2));
     assert!(ran.stderr.contains("notebok"), "{}", ran.stderr);

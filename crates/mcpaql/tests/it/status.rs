@@ -11,6 +11,7 @@ const SOUND: &str = "name: sound\ntype: adapter\nversion: \"1.0.0\"\ndescription
 
 fn two(place: &TestFolder) {
     place.file("mcpaql.yaml", "adapters: [sound.yaml, lame.yaml]\n");
+    place.trust();
     place.file("sound.yaml", SOUND);
     let lame = SOUND.replace("sound", "lame").replace("command }", "command, cwd: \"${env:WHERE_TO}\" }");
     place.file("lame.yaml", &lame);

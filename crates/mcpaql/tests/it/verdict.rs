@@ -85,6 +85,7 @@ async fn a_rejected_document_does_not_stop_the_others() {
         "mcpaql.yaml",
         "adapters: [good.yaml, { document: good.yaml, name: other, targets: { a: { base_url: x } } }]\n",
     );
+    place.trust();
     let both = place.run(&["serve", "good.yaml", "demo.yaml"]).await;
     assert_eq!((both.status, reported_lines(&both)), (Some(0), vec![7]), "{both:?}");
     assert!(both.stderr.contains("demo.yaml cannot be served"), "{both:?}");

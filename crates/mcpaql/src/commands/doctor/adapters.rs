@@ -41,6 +41,15 @@ impl AdapterChecks<'_> {
         checked: &mut CheckedAdapters,
     ) {
         let label = adapter.label();
+        if adapter.untrusted.is_some() {
+            // Its variables are not read, and nothing of it is looked for or started.
+            if !matches!(adapter.source, AdapterSource::Mcp(_)) {
+                let (source, mut output) = adapter.check();
+                add_check_advice(&source, &mut output);
+                self.report_document(&label, &source, &output, report);
+            }
+            return;
+        }
         if let PlannedAdapter { source: AdapterSource::Mcp(server), settings, entry, .. } = adapter {
             let config = TargetConfig::Mcp(server.target.clone());
             let unset = unset_for_target(&server.auth, &config, &|name| self.is_set(name));

@@ -14,6 +14,7 @@ async fn the_program_is_added_to_the_servers_of_every_client() {
         let (path, before) = (user_file(client), two_servers(client));
         home.write(path, &before);
         home.write("mcpaql.yaml", "adapters:\n  - builtin: notebook\n");
+        home.0.trust();
 
         let dry = home.run(&["install", client, "--dry-run"]).await;
         assert_eq!(dry.status, Some(0), "{dry:?}");
