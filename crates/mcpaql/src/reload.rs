@@ -8,6 +8,7 @@ use crate::documents::{AdapterEnvironment, AdapterPlan, AdapterRequest};
 use crate::output;
 use anyhow::{Context, Result};
 use mcpaql_runtime::gateway::Gateway;
+use mcpaql_runtime::limits::{MemoryLimit, set_memory_limit};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -66,6 +67,7 @@ fn reload(
 ) -> Result<WatchedFiles> {
     let read_at = SystemTime::now();
     let mut plan = plan_to_serve(args)?;
+    apply_process_limits(&plan);
     let files = WatchedFiles { paths: std::mem::take(&mut plan.files), read_at };
     let new_environment = plan.environment.clone();
     let members = plan.members(Some(gateway), !args.no_cache)?;
@@ -90,6 +92,11 @@ pub(crate) fn plan_to_serve(args: &args::ServeArgs) -> Result<AdapterPlan> {
         ..AdapterRequest::default()
     };
     Ok(AdapterPlan { is_live: true, ..request.resolve()? })
+}
+
+/// Applies the limits of the configuration to this process.
+pub(crate) fn apply_process_limits(plan: &AdapterPlan) {
+    set_memory_limit(plan.memory.map_or(MemoryLimit::OfContainer, MemoryLimit::Bytes));
 }
 
 /// Waits until one of the files has changed since it was read and the edit is complete.

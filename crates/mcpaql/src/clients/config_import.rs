@@ -200,6 +200,7 @@ impl ConfigImport {
             overrides: None,
             auth: None,
             limits: Default::default(),
+            questions: true,
             access: Default::default(),
             settings: AdapterSettings::default(),
             pointer: String::new(),

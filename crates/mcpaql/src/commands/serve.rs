@@ -6,7 +6,7 @@ use crate::documents::{
     AdapterEnvironment, AdapterPlan, RejectedDocument, default_data, default_words, open_gateway,
 };
 use crate::output::error_with_hint;
-use crate::reload::{WatchedFiles, plan_to_serve, reload_on_change};
+use crate::reload::{WatchedFiles, apply_process_limits, plan_to_serve, reload_on_change};
 use crate::status::StatusFile;
 use crate::{CommandOutcome, args, output};
 use anyhow::{Context, Result};
@@ -141,6 +141,7 @@ async fn open(
     mut plan: AdapterPlan,
     read_at: SystemTime,
 ) -> Result<(Gateway, StartupInfo)> {
+    apply_process_limits(&plan);
     let info = StartupInfo {
         words: args.words(default_words)?,
         data: plan.data.clone(),

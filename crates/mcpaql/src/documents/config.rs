@@ -146,6 +146,7 @@ impl AdapterPlan {
         }
         source.locate(&mut diagnostics);
         plan.data = config.data.as_ref().map(|data| folder.join(data));
+        plan.memory = config.memory_bytes;
         plan.list_timeout = config.list_timeout_ms.map(Duration::from_millis);
         plan.config = Some((source, diagnostics));
         Ok(plan)
@@ -173,6 +174,7 @@ pub(super) fn resolve_adapter_entry(
             overrides.limits.apply_to_server(&mut target);
             target.grant_own_host();
             target.access.extend(&overrides.access);
+            overrides.apply_to_server(&mut target);
             let name = entry.name.clone().unwrap_or_else(|| mcp::name_from_link(&target.link));
             if !servers.insert(snake_case(&name)) {
                 return Err(error_with_hint(
@@ -239,7 +241,7 @@ fn invalid_rules(entry: &AdapterEntry) -> Vec<Diagnostic> {
                 let pointer = format!("{owner}/{key}/{index}");
                 problems.push(
                     Diagnostic::error(Code::SchemaInvalidValue, pointer, capitalize(&error.to_string()))
-                        .expected("tag:NAME, path:/PATH/**, op:NAME, category:WORD or deprecated")
+                        .expected("tag:NAME, path:/PATH/**, op:NAME, category:WORD, deprecated, prompt:NAME or resource:URI")
                         .found(rule.as_str())
                         .suggest(error.hint),
                 );

@@ -222,6 +222,7 @@ fn entry(
         overrides: None,
         auth,
         limits: CallLimits::default(),
+        questions: true,
         access: Default::default(),
         settings: Default::default(),
         pointer: "/adapters/0".to_owned(),
