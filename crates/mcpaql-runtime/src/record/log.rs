@@ -161,6 +161,3 @@ impl Drop for OperatorLogShared {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -27,6 +27,8 @@ mod hostile_stream;
 mod http;
 mod native;
 mod new_kind;
+#[cfg(unix)]
+mod operator;
 mod queries;
 mod revisions;
 mod serve_http;

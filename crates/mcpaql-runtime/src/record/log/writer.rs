@@ -141,7 +141,9 @@ impl LogWriter {
                 self.chain.finish();
                 let late = queue.work().closed.drain(..).collect::<Vec<_>>();
                 queue.end();
-                work.closed.into_iter().chain(late).for_each(|closed| drop(closed.send(())));
+                for closed in work.closed.into_iter().chain(late) {
+                    let _ = closed.send(());
+                }
                 return;
             }
             if next_prune <= Instant::now() {
