@@ -51,6 +51,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// The longest time of a call, unless the operator sets another one.
+pub const DEFAULT_MAX_DURATION_MS: u64 = 3_600_000;
+
 /// A compiled adapter, ready to serve.
 #[derive(Debug)]
 pub struct Catalog {
@@ -74,6 +77,8 @@ pub struct Catalog {
     pub answer_budget: usize,
     /// Size limits of calls.
     pub limits: SizeLimits,
+    /// The longest time of a call, including its wait for a turn. Progress does not extend it.
+    pub max_duration_ms: u64,
     /// All operations; `introspect` is the last one.
     pub operations: Vec<CatalogEntry>,
     /// Endpoint families in order. Empty ones are left out.

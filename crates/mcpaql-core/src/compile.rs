@@ -23,8 +23,8 @@ mod tools;
 
 use crate::adapter::{Adapter, Mode, Profile, ResultForm};
 use crate::catalog::{
-    AdapterSettings, CRUDE_PROFILE, Catalog, CatalogEntry, DeferredOperation, EntryBody, call_signature,
-    fix_examples,
+    AdapterSettings, CRUDE_PROFILE, Catalog, CatalogEntry, DEFAULT_MAX_DURATION_MS, DeferredOperation,
+    EntryBody, call_signature, fix_examples,
 };
 use crate::diagnostic::{Diagnostic, Severity, Span, capitalize};
 use crate::error::Code;
@@ -242,6 +242,7 @@ impl AdapterCompiler {
             results: self.results(mode, settings),
             title_in_annotations: context.policy.title_in_annotations,
             limits: context.limits,
+            max_duration_ms: DEFAULT_MAX_DURATION_MS,
             hide: adapter.hide.join(&settings.hide).into_owned(),
             answer_budget: settings.answer_budget.unwrap_or(DEFAULT_ANSWER_BUDGET),
             by_name: index(&entries),

@@ -85,6 +85,8 @@ pub mod evidence;
 pub mod failure_codes;
 pub mod flagged;
 #[doc(hidden)]
+pub mod glob;
+#[doc(hidden)]
 pub mod groups;
 #[doc(hidden)]
 pub mod header;
@@ -117,11 +119,11 @@ pub mod validate;
 pub mod variables;
 
 #[doc(inline)]
+pub use mcpaql_gate as gate;
+#[doc(inline)]
 pub use mcpaql_schema::{diagnostic, error, schema};
 #[doc(hidden)]
 pub use mcpaql_schema::{extends, reader, sample, suggest, syntax};
 #[doc(inline)]
-pub use mcpaql_gate as gate;
-#[doc(inline)]
 pub use mcpaql_shape as shape;
-pub use model::{adapter, exchange, facts, hints, library, lifecycle, operation};
+pub use model::{adapter, exchange, facts, hints, library, lifecycle, operation, selection};

@@ -7,3 +7,4 @@ pub mod hints;
 pub mod library;
 pub mod lifecycle;
 pub mod operation;
+pub mod selection;

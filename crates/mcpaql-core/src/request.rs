@@ -187,7 +187,8 @@ fn take_confirmation(
             None | Some(Value::Null) => {}
             Some(Value::String(text)) if text.len() <= MAX_CONFIRMATION_BYTES => token = Some(text),
             Some(Value::String(_)) => {
-                let message = "The confirmation token is unknown. Send the call without a token to get a new one.";
+                let message =
+                    "The confirmation token is unknown. Send the call without a token to get a new one.";
                 return Err(OpError::new(Code::TokenInvalid, message));
             }
             Some(other) => {

@@ -31,6 +31,8 @@
 //!
 //! `conventions` and `audit` are read by `mcpaql-audit`; this module only accepts the keys.
 
+mod memory;
+
 use crate::load::{
     DOCUMENT_SCHEMA, adapter_name, default_target, load_targets, mcp_target, read_answer_budget, read_auth,
     read_hidden,
@@ -59,7 +61,8 @@ const SETTING_KEYS: &[&str] = &[
     "hide",
     "answer_budget",
 ];
-const TOP_KEYS: &[&str] = &["data", "list_timeout", "adapters", "policies", "conventions", "audit"];
+const TOP_KEYS: &[&str] = &["data", "list_timeout", "limits", "adapters", "policies", "conventions", "audit"];
+const PROCESS_LIMIT_KEYS: &[&str] = &["memory"];
 const ORIGIN_KEYS: &[&str] = &["document", "builtin", "openapi", "mcp"];
 const ENTRY_KEYS: &[&str] = &[
     "name",
@@ -74,8 +77,9 @@ const ENTRY_KEYS: &[&str] = &[
     "allow_private",
     "networks",
     "pin",
+    "questions",
 ];
-const LIMIT_KEYS: &[&str] = &["timeout", "max_response_bytes"];
+const LIMIT_KEYS: &[&str] = &["timeout", "max_duration", "max_response_bytes"];
 
 /// The schema of everything that only `mcpaql.yaml` has.
 const CONFIG_SCHEMA: &str = include_str!("config/config.schema.json");
@@ -130,6 +134,8 @@ pub struct Config {
     pub data: Option<String>,
     /// How long the first list of tools waits for MCP servers.
     pub list_timeout_ms: Option<u64>,
+    /// Maximum memory of the server.
+    pub memory_bytes: Option<u64>,
     /// The adapters, in the order of the file.
     pub adapters: Vec<AdapterEntry>,
 }
@@ -155,6 +161,8 @@ pub struct AdapterEntry {
     pub access: NetworkAccess,
     /// Whether tools of an MCP server that are new or have changed wait for the operator's approval.
     pub pin: bool,
+    /// Whether its MCP server may ask the user or the user's model.
+    pub questions: bool,
     /// Settings of this adapter; they replace those of the file.
     pub settings: AdapterSettings,
     /// Pointer to the origin in the file, for diagnostics.
@@ -173,6 +181,7 @@ impl AdapterEntry {
             limits: CallLimits::default(),
             access: NetworkAccess::default(),
             pin: true,
+            questions: true,
             settings: AdapterSettings::default(),
             pointer,
         }
@@ -182,8 +191,10 @@ impl AdapterEntry {
 /// The limits of an adapter's calls; `None` keeps the adapter's own limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CallLimits {
-    /// Maximum duration of a call.
+    /// Maximum duration of a call without progress.
     pub timeout_ms: Option<u64>,
+    /// Maximum duration of a call.
+    pub max_duration_ms: Option<u64>,
     /// Maximum size of an answer.
     pub max_response_bytes: Option<u64>,
 }
@@ -249,6 +260,10 @@ fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Config {
     let settings = AdapterSettings { mode, sharing, ..settings(reader, object, &policies) };
     let data = reader.string(object, "data");
     let list_timeout_ms = reader.seconds(object, "list_timeout");
+    let memory_bytes = reader.member(object, "limits").and_then(|limits| {
+        reader.check_keys(&limits, PROCESS_LIMIT_KEYS);
+        memory::read(reader, &limits, "memory")
+    });
     if object.get("adapters").is_none() {
         reader.missing(
             object,
@@ -261,7 +276,7 @@ fn read(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Config {
         adapters.extend(entry(reader, item, child(&object.pointer_to("adapters"), index), &policies));
     }
     let settings = AdapterSettings { policies, ..settings };
-    Config { settings, data, list_timeout_ms, adapters }
+    Config { settings, data, list_timeout_ms, memory_bytes, adapters }
 }
 
 /// Reads the name of a policy: a built-in policy, or one of `own`, which the file defines.
@@ -349,6 +364,7 @@ fn entry(
         auth,
         access: NetworkAccess { credential_hosts, ..access(reader, &object) },
         pin: reader.boolean(&object, "pin").unwrap_or(true),
+        questions: reader.boolean(&object, "questions").unwrap_or(true),
         limits: reader.member(&object, "limits").map(|object| limits(reader, &object)).unwrap_or_default(),
         settings: AdapterSettings {
             mode: reader.choice(&object, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),
@@ -421,6 +437,7 @@ fn limits(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> CallLimit
     reader.check_keys(object, LIMIT_KEYS);
     CallLimits {
         timeout_ms: reader.seconds(object, "timeout"),
+        max_duration_ms: reader.seconds(object, "max_duration"),
         max_response_bytes: reader.positive(object, "max_response_bytes"),
     }
 }

@@ -43,8 +43,8 @@ use indexmap::IndexMap;
 use mcpaql_core::adapter::{Adapter, Auth, ErrorPolicy, Mode, ResultForm, TargetConfig, ToolNames};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::error::Code;
-use mcpaql_core::operation::{Category, Operation, operation_pointer, param_pointer};
 use mcpaql_core::gate::trust::TrustLevel;
+use mcpaql_core::operation::{Category, Operation, operation_pointer, param_pointer};
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_core::reader::{self, DocumentObject, DocumentReader, child};
 use mcpaql_core::suggest;
@@ -141,8 +141,10 @@ const LISTED_TYPE_KEYS: &[&str] = &["name", "fields", "description"];
 const TOOL_NAME_KEYS: &[&str] = &["pattern", "prefix", "aliases"];
 const ERROR_KEYS: &[&str] = &["is_error"];
 const SCHEMA_VERSIONS: &[&str] = &["1.0"];
-const UNSUPPORTED_KEYS: &[(&str, &str)] =
-    &[("rate_limits", "the number of calls is not limited; the operator can limit it with `quotas` in config.yaml")];
+const UNSUPPORTED_KEYS: &[(&str, &str)] = &[(
+    "rate_limits",
+    "the number of calls is not limited; the operator can limit it with `quotas` in config.yaml",
+)];
 
 /// The result of loading a document.
 #[derive(Debug)]

@@ -9,17 +9,23 @@
 //!
 //! A rule is `tag:NAME`, `path:/repos/**`, `op:get_*`, `category:READ` or `deprecated`. A word that starts with `/` is a path;
 //! any other word is a name. `exclude` wins over `include`. Without `include`, all operations are included.
+//!
+//! `prompt:NAME` and `resource:URI` select prompts and resources of an MCP server, and no operations. So does a bare name, beside
+//! operations. With `include`, a server's prompts and resources are served only if a rule names them.
 
 use mcpaql_core::diagnostic::{Diagnostic, Span};
 use mcpaql_core::error::Code;
+use mcpaql_core::glob::matches;
 use mcpaql_core::operation::{Binding, Category, Operation};
+use mcpaql_core::selection::{FeatureRule, FeatureSelection};
 use mcpaql_core::suggest;
 
 /// The words before the colon of a rule.
-const KINDS: [&str; 4] = ["tag", "path", "op", "category"];
+const KINDS: [&str; 6] = ["tag", "path", "op", "category", "prompt", "resource"];
 
 /// The syntax of a rule.
-const SYNTAX: &str = "write tag:NAME, path:/PATH/**, op:NAME, category:WORD or deprecated";
+const SYNTAX: &str =
+    "write tag:NAME, path:/PATH/**, op:NAME, category:WORD, deprecated, prompt:NAME or resource:URI";
 
 /// A rule: its text and its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +39,12 @@ enum RuleMatcher {
     Tag(String),
     Path(String),
     Operation(String),
+    /// A bare name: of operations, prompts and resources.
+    Name(String),
     Category(Category),
     Deprecated,
+    Prompt(String),
+    Resource(String),
 }
 
 /// A rule that cannot be parsed: the reason, and how to correct the rule.
@@ -70,6 +80,8 @@ impl SelectionRule {
             Some(("tag", tag)) => RuleMatcher::Tag(glob(tag)?),
             Some(("path", path)) => RuleMatcher::Path(glob(path)?),
             Some(("op", name)) => RuleMatcher::Operation(glob(name)?),
+            Some(("prompt", name)) => RuleMatcher::Prompt(glob(name)?),
+            Some(("resource", uri)) => RuleMatcher::Resource(glob(uri)?),
             Some(("category", word)) => {
                 RuleMatcher::Category(Category::parse(word.trim()).ok_or_else(|| {
                     let words = Category::ALL.map(Category::as_str).join(", ");
@@ -86,7 +98,7 @@ impl SelectionRule {
                 };
                 return Err(error(format!("unknown rule '{written}'"), hint));
             }
-            _ => RuleMatcher::Operation(glob(written)?),
+            _ => RuleMatcher::Name(glob(written)?),
         };
         Ok(SelectionRule { written: written.to_owned(), matcher })
     }
@@ -103,7 +115,7 @@ impl SelectionRule {
         match &self.matcher {
             RuleMatcher::Tag(tag) => operation.tags.iter().any(|own| matches(tag, own, None)),
             RuleMatcher::Path(glob) => matches(glob, path, Some('/')),
-            RuleMatcher::Operation(glob) => {
+            RuleMatcher::Operation(glob) | RuleMatcher::Name(glob) => {
                 let tool = match &operation.binding {
                     Binding::Mcp(mcp) => Some(mcp.tool.as_str()),
                     _ => None,
@@ -113,6 +125,26 @@ impl SelectionRule {
             }
             RuleMatcher::Category(category) => operation.category == *category,
             RuleMatcher::Deprecated => operation.deprecated.is_some(),
+            RuleMatcher::Prompt(_) | RuleMatcher::Resource(_) => false,
+        }
+    }
+
+    /// Whether the rule is about prompts or resources, and not about operations.
+    const fn is_of_features(&self) -> bool {
+        matches!(self.matcher, RuleMatcher::Prompt(_) | RuleMatcher::Resource(_))
+    }
+
+    /// Returns the rule for prompts and resources, if it is about them.
+    fn feature_rule(&self) -> Option<FeatureRule> {
+        match &self.matcher {
+            RuleMatcher::Prompt(glob) => Some(FeatureRule::Prompt(glob.clone())),
+            RuleMatcher::Resource(glob) => Some(FeatureRule::Resource(glob.clone())),
+            RuleMatcher::Name(glob) => Some(FeatureRule::Name(glob.clone())),
+            RuleMatcher::Tag(_)
+            | RuleMatcher::Path(_)
+            | RuleMatcher::Operation(_)
+            | RuleMatcher::Category(_)
+            | RuleMatcher::Deprecated => None,
         }
     }
 }
@@ -139,7 +171,19 @@ impl Selection {
     #[must_use]
     pub fn takes(&self, operation: &Operation, path: &str) -> bool {
         let any = |rules: &[SelectionRule]| rules.iter().any(|rule| rule.fits(operation, path));
-        (self.include.is_empty() || any(&self.include)) && !any(&self.exclude)
+        let is_limited = self.include.iter().any(|rule| !rule.is_of_features());
+        (!is_limited || any(&self.include)) && !any(&self.exclude)
+    }
+
+    /// Returns which prompts and resources of an MCP server are selected.
+    #[must_use]
+    pub fn features(&self) -> FeatureSelection {
+        let rules = |rules: &[SelectionRule]| rules.iter().filter_map(SelectionRule::feature_rule).collect();
+        FeatureSelection {
+            is_limited: !self.include.is_empty(),
+            include: rules(&self.include),
+            exclude: rules(&self.exclude),
+        }
     }
 
     /// Removes the operations that are not selected. Returns warnings about rules that match nothing, and an error if no
@@ -163,10 +207,10 @@ impl Selection {
         problems
     }
 
-    /// Returns all rules.
+    /// Returns all rules for operations.
     #[must_use]
     pub fn rules(&self) -> Vec<&SelectionRule> {
-        self.include.iter().chain(&self.exclude).collect()
+        self.include.iter().chain(&self.exclude).filter(|rule| !rule.is_of_features()).collect()
     }
 
     /// Returns warnings about rules that match no operation.
@@ -192,74 +236,9 @@ fn without_place(diagnostic: Diagnostic) -> Diagnostic {
     Diagnostic { span: Some(Span::NOWHERE), ..diagnostic }
 }
 
-/// Whether a text matches a glob, ignoring case. `?` matches one character and `*` any number of characters, but not
-/// `separator`; `**` matches any number of any characters.
-fn matches(glob: &str, text: &str, separator: Option<char>) -> bool {
-    let lower = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
-    let (glob, text) = (lower(glob), lower(text));
-    // Row by row: which prefixes of the text match the glob so far.
-    let mut fits = vec![false; text.len() + 1];
-    fits.first_mut().into_iter().for_each(|start| *start = true);
-    let mut rest = glob.iter().copied().peekable();
-    while let Some(piece) = rest.next() {
-        let doubled = piece == '*' && rest.next_if_eq(&'*').is_some();
-        let mut next = vec![false; fits.len()];
-        let mut reached = false;
-        for position in 0..fits.len() {
-            let before = position.checked_sub(1);
-            let letter = before.and_then(|before| text.get(before)).copied();
-            let from = before.and_then(|before| fits.get(before)).copied().unwrap_or(false);
-            let here = fits.get(position).copied().unwrap_or(false);
-            let now = match piece {
-                '*' => {
-                    let stopped = !doubled && letter.is_some() && letter == separator;
-                    reached = here || (reached && !stopped);
-                    reached
-                }
-                '?' => from && letter != separator,
-                piece => from && letter == Some(piece),
-            };
-            if let Some(slot) = next.get_mut(position) {
-                *slot = now;
-            }
-        }
-        fits = next;
-    }
-    fits.last().copied().unwrap_or(false)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn globs() {
-        for (glob, text, separator, fits) in [
-            ("get_*", "get_repo", None, true),
-            ("get_*", "list_repos", None, false),
-            ("*", "", None, true),
-            ("repos/*", "repos/get-content", None, true),
-            ("/repos/*", "/repos/a", Some('/'), true),
-            ("/repos/*", "/repos/a/b", Some('/'), false),
-            ("/repos/**", "/repos/a/b", Some('/'), true),
-            ("/repos/**/b", "/repos/a/x/b", Some('/'), true),
-            ("/repos/?", "/repos//", Some('/'), false),
-            ("Issues", "issues", None, true),
-            ("a*b*c", "aXbYbZc", None, true),
-            ("a*b*c", "aXbYbZ", None, false),
-        ] {
-            assert_eq!(matches(glob, text, separator), fits, "{glob} {text}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn every_text_matches_itself_and_two_stars(text in "[a-z/_]{0,20}") {
-            prop_assert!(matches(&text, &text, Some('/')));
-            prop_assert!(matches("**", &text, Some('/')));
-        }
-    }
 
     #[test]
     fn rules() {
@@ -287,5 +266,20 @@ mod tests {
         assert_eq!(error("zzz:x").message, "unknown rule 'zzz:x'");
         assert!(error("zzz:x").hint.ends_with("write op:zzz:x"), "{}", error("zzz:x").hint);
         assert_eq!(error("tags:x").hint, "did you mean 'tag:x'?");
+    }
+
+    #[test]
+    fn rules_for_prompts_and_resources_select_no_operations() {
+        let rules = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let selection =
+            Selection::parse(&rules(&["prompt:greet", "resource:file:///a/**"]), &rules(&["*secret*"]))
+                .unwrap();
+        let features = selection.features();
+        assert!(features.takes_prompt("greet") && !features.takes_prompt("other"));
+        assert!(features.takes_resource(["file:///a/b/c"]) && !features.takes_resource(["file:///a/secret"]));
+        assert_eq!(selection.rules().len(), 1, "rules that could match an operation");
+        let of_operations = Selection::parse(&rules(&["tag:x"]), &[]).unwrap().features();
+        assert!(!of_operations.takes_prompt("greet"), "`include` names everything that is served");
+        assert!(Selection::default().features().is_everything());
     }
 }

@@ -26,10 +26,12 @@
 mod entry;
 mod name;
 mod session;
+mod share;
 
 pub use entry::EntryPoint;
 pub use name::CallerName;
 pub use session::{Session, SessionEnd, SessionWork};
+pub(crate) use share::CallerShare;
 
 use crate::protocol::{LOG_MESSAGE, LogFilter};
 #[cfg(feature = "http")]
@@ -220,6 +222,11 @@ impl Caller {
         Caller { input: Some(Arc::new(input)), ..self }
     }
 
+    /// Returns this caller without input, for a server that may ask no questions.
+    pub(crate) fn without_input(&self) -> Caller {
+        Caller { input: None, ..self.clone() }
+    }
+
     /// Returns the input of the client, if it answers the questions of servers itself.
     pub(crate) fn input(&self) -> Option<&ClientInput> {
         self.input.as_deref()
@@ -271,6 +278,15 @@ impl Caller {
     pub(crate) fn for_background(&self, listener: Caller) -> Caller {
         let name = self.name.clone().or_else(|| CallerName::new(self.identity()));
         Caller { name, ..listener }
+    }
+
+    /// Returns the caller in limits.
+    pub(crate) fn share(&self) -> CallerShare {
+        match (&self.name, &self.session) {
+            (Some(name), _) => CallerShare::Named(name.clone()),
+            (None, Some(session)) => CallerShare::Session(session.clone()),
+            (None, None) => CallerShare::Unknown,
+        }
     }
 
     /// Returns the session of the call; `None` if the call is in no session that can end.

@@ -36,6 +36,7 @@ mod hide;
 mod pages;
 mod preview;
 mod shape;
+mod shield;
 #[cfg(test)]
 mod tests;
 
@@ -48,7 +49,7 @@ use crate::execution::{BackgroundTask, Executions};
 use crate::gate::{
     self, AdapterGate, AllowedCall, CallTrail, Gate, GateDecision, GateRequest, GateSubject, Pass,
 };
-use crate::limits::RunningCalls;
+use crate::limits::{self, AdapterLoad, Breakers, RunningCalls};
 use crate::protocol::Features;
 use crate::record::{self, Stats};
 use crate::state::ExecutionOutcome;
@@ -86,6 +87,7 @@ struct Dispatcher {
     target: Arc<dyn Target>,
     handlers: Handlers,
     running: Arc<RunningCalls>,
+    breakers: Arc<Breakers>,
     stats: Arc<Stats>,
     gate: AdapterGate,
 }
@@ -106,6 +108,7 @@ impl ServedAdapter {
             target,
             handlers: Handlers::default(),
             running: Arc::default(),
+            breakers: Arc::default(),
             stats: Arc::default(),
             gate,
         };
@@ -206,9 +209,14 @@ impl ServedAdapter {
 
     /// Returns the source of prompts and resources.
     pub(crate) fn feature_source(&self) -> FeatureSource {
-        let Dispatcher { target, running, stats, gate, .. } = &*self.adapter;
+        let Dispatcher { catalog, target, running, stats, gate, .. } = &*self.adapter;
         let source = FeatureSource::new(gate.clone(), Arc::clone(target), Arc::clone(stats));
-        FeatureSource { running: Arc::clone(running), ..source }
+        FeatureSource { running: Arc::clone(running), max_duration_ms: catalog.max_duration_ms, ..source }
+    }
+
+    /// How busy the adapter is, and whether its target is left alone.
+    pub(crate) fn load(&self) -> AdapterLoad {
+        AdapterLoad { failing: self.adapter.breakers.failing(), ..self.adapter.running.load() }
     }
 
     /// The document's name, for messages to the operator.
@@ -437,21 +445,24 @@ impl Dispatcher {
             // A handler already holds a permit. If its own calls waited for another, they could wait for each other
             // forever.
             _ => {
-                let (_permit, responder) = match entry {
-                    EntryPoint::Handler => (None, Responder::Target),
-                    _ => (Some(self.running.acquire().await), Responder::Handlers),
-                };
-                if all_pages {
-                    let part = (pass, responder);
-                    let list =
-                        self.perform_all_pages(entry, part, operation, &call.args, caller, reach).await;
-                    list.map(|list| {
-                        is_complete = list.is_complete;
-                        list.answer
-                    })
-                } else {
-                    self.perform((pass, responder), operation, &call.args, caller, reach).await
-                }
+                limits::within(self.catalog.max_duration_ms, async {
+                    let (_turn, responder) = match entry {
+                        EntryPoint::Handler => (None, Responder::Target),
+                        _ => (Some(self.running.acquire(caller).await?), Responder::Handlers),
+                    };
+                    if all_pages {
+                        let part = (pass, responder);
+                        let list =
+                            self.perform_all_pages(entry, part, operation, &call.args, caller, reach).await;
+                        list.map(|list| {
+                            is_complete = list.is_complete;
+                            list.answer
+                        })
+                    } else {
+                        self.perform((pass, responder), operation, &call.args, caller, reach).await
+                    }
+                })
+                .await
             }
         };
         let step = ShapeStep::new(&self.catalog, entry, &call, is_complete);
@@ -514,7 +525,10 @@ impl Dispatcher {
                 call.results = reach.results;
                 call.whole_list = reach.whole_list;
                 call.next_page = reach.next_page;
-                self.target.perform(call).await
+                let breaker = self.enter_breaker(&call)?;
+                let outcome = self.target.perform(call).await;
+                breaker.into_iter().for_each(|pass| pass.end(&outcome));
+                outcome
             }
         };
         hide::hide(outcome, &self.catalog.hidden_fields(operation))

@@ -27,6 +27,7 @@ mod view;
 pub use task::{BackgroundTask, TaskState};
 
 use crate::caller::{Caller, Progress, Session};
+use crate::process::{EXIT_GRACE, RUN_LENGTH, end_orphans};
 use crate::state::{
     self, ExecutionOutcome, ExecutionRow, ExecutionTable, Instance, NewExecution, StoreError,
     StoredExecution, TableError,
@@ -58,6 +59,15 @@ const CANCEL_WAIT: Duration = Duration::from_secs(5);
 const RESULT_OVERHEAD_BYTES: usize = 4096;
 /// Ids collide only if two share a millisecond and 19 random bits.
 const ID_ATTEMPTS: usize = 8;
+/// The message of an execution whose server was restarted.
+const RESTARTED: &str = match cfg!(target_os = "linux") {
+    true => {
+        "The server was restarted while this execution ran, and its program was ended. Start it again; if it was a write, first check whether it took effect."
+    }
+    false => {
+        "The server was restarted while this execution ran. Its program may still run: check whether it took effect before you start it again."
+    }
+};
 /// The progress of an execution that starts to run.
 const STARTED_PERCENT: i64 = 10;
 
@@ -327,6 +337,13 @@ impl ExecutionsShared {
         Err(OpError::new(Code::Internal, STORAGE_FAILED).with_cause("no free id found"))
     }
 
+    /// Ends the programs of a process that is gone. Returns false if one of them cannot be ended; then its execution still runs.
+    async fn end_programs_of(&self, instance: &str) -> bool {
+        let Some(run) = instance.get(..RUN_LENGTH).map(str::to_owned) else { return true };
+        let ended = tokio::task::spawn_blocking(move || end_orphans(&run, EXIT_GRACE));
+        ended.await.is_ok_and(|left| left == 0)
+    }
+
     /// Marks an execution as failed if no process runs it, and returns whether it did.
     async fn fail_if_orphaned(&self, row: &ExecutionRow) -> Result<bool, TableError> {
         let own = self.instance.get().is_some_and(|instance| instance.id == row.instance);
@@ -344,10 +361,10 @@ impl ExecutionsShared {
                 "The server could not store the result of this execution. If it was a write, first check whether it took effect.",
             )
         } else {
-            (
-                "server_restarted",
-                "The server was restarted while this execution ran. Start it again; if it was a write, first check whether it took effect.",
-            )
+            if !self.end_programs_of(&row.instance).await {
+                return Ok(false);
+            }
+            ("server_restarted", RESTARTED)
         };
         let outcome =
             ExecutionOutcome::Failed(OpError::new(Code::Internal, message).with_detail("reason", reason));

@@ -34,9 +34,9 @@ mod quota;
 mod request;
 mod trail;
 
+pub(crate) use judge::allow_introspection;
 pub(crate) use request::CurrentState;
 pub use request::{GateRequest, GateSubject};
-pub(crate) use judge::allow_introspection;
 pub(crate) use trail::CallTrail;
 
 use crate::operator::{OperatorState, Pause};
@@ -97,7 +97,13 @@ impl GateOptions {
     /// Creates options without rules and without a log.
     #[must_use]
     pub fn new(state: OperatorState) -> GateOptions {
-        GateOptions { config: GateConfig::default(), state, log: None, is_read_only: false, approval_page: None }
+        GateOptions {
+            config: GateConfig::default(),
+            state,
+            log: None,
+            is_read_only: false,
+            approval_page: None,
+        }
     }
 }
 
@@ -218,7 +224,9 @@ impl Gate {
     async fn pauses(&self) -> Result<Arc<[Pause]>, crate::operator::OperatorStateError> {
         let revision = {
             let known = self.known_pauses();
-            if known.read_at.is_some_and(|read_at| read_at.elapsed() < PAUSE_POLL) && self.shared.state.is_durable() {
+            if known.read_at.is_some_and(|read_at| read_at.elapsed() < PAUSE_POLL)
+                && self.shared.state.is_durable()
+            {
                 return Ok(Arc::clone(&known.pauses));
             }
             known.revision
@@ -231,7 +239,8 @@ impl Gate {
             return Ok(Arc::clone(&known.pauses));
         }
         let pauses: Arc<[Pause]> = self.shared.state.pauses().await?.into();
-        let known = KnownPauses { read_at: Some(read_at), revision: Some(current), pauses: Arc::clone(&pauses) };
+        let known =
+            KnownPauses { read_at: Some(read_at), revision: Some(current), pauses: Arc::clone(&pauses) };
         *self.known_pauses() = known;
         Ok(pauses)
     }

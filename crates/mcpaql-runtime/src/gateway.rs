@@ -64,7 +64,7 @@ use mcpaql_core::response::{self, ToolReply};
 use mcpaql_core::suggest::snake_case;
 use serde_json::{Map, Value};
 use slot::SlotWork;
-use snapshot::CallRoute;
+use snapshot::{CallRoute, SharedRoute};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -266,7 +266,10 @@ impl Gateway {
         stats: Arc<Stats>,
     ) -> Arc<AdapterSlot> {
         let work = match served.upstreams().as_slice() {
-            [upstream] => SlotWork::Follow(BackingServer::for_document(Upstream::clone(upstream), &self.inner.options.gate)),
+            [upstream] => SlotWork::Follow(BackingServer::for_document(
+                Upstream::clone(upstream),
+                &self.inner.options.gate,
+            )),
             _ => SlotWork::None,
         };
         let slot = self.inner.slot(identity, Arc::clone(&stats), work);
@@ -319,7 +322,8 @@ impl Gateway {
             Err(error) => {
                 let slot =
                     self.inner.slot(identity, Arc::clone(&stats), SlotWork::Open(Arc::clone(&catalog)));
-                let served = ServedAdapter::closed(catalog, source, &error).with_gate(&self.inner.options.gate);
+                let served =
+                    ServedAdapter::closed(catalog, source, &error).with_gate(&self.inner.options.gate);
                 let served = served.with_stats(stats);
                 slot.set_served(Arc::new(served));
                 slot.set_state_with_cause(failing(&error), &error.to_string());
@@ -425,9 +429,7 @@ impl Gateway {
         drop(snapshot);
         Some(match route {
             CallRoute::To(adapter, arguments) => adapter.call(tool, arguments, caller).await,
-            CallRoute::Answered(answered) => {
-                dispatch::discovery_reply(&answered.outcome, answered.errors)
-            }
+            CallRoute::Answered(answered) => dispatch::discovery_reply(&answered.outcome, answered.errors),
         })
     }
 }
@@ -440,18 +442,52 @@ impl Gateway {
         tool: &str,
         arguments: &Map<String, Value>,
     ) -> Option<OpError> {
-        let named = snake_case(arguments.get("adapter")?.as_str()?);
+        if !snapshot.is_shared(tool) {
+            return None;
+        }
+        let named = arguments.get("adapter").and_then(Value::as_str).filter(|name| !name.trim().is_empty());
+        let Some(named) = named else { return self.unclear_adapter_error(snapshot, tool, arguments) };
+        let named = snake_case(named.trim());
         let is_meant = |slot: &&Arc<AdapterSlot>| snake_case(slot.name()) == named && slot.served().is_none();
-        let slot = self.inner.slots().iter().find(is_meant).filter(|_| snapshot.is_shared(tool)).cloned()?;
+        let slot = self.inner.slots().iter().find(is_meant).cloned()?;
         let reason = match slot.state().0 {
             AdapterState::Failing { reason } => reason,
-            AdapterState::Starting | AdapterState::Ready => "it is still starting".to_owned(),
+            _ => "it is still starting".to_owned(),
         };
         let message = format!(
             "The adapter '{}' is not available: {reason}. Tell the user; the server retries automatically.",
             slot.name()
         );
         Some(OpError::new(Code::TransportConnection, message))
+    }
+
+    /// Returns an error if a call through a shared tool names no adapter, and an adapter whose operations are not known may be meant.
+    /// The call must not go to another adapter just because that one has an operation with the same name.
+    fn unclear_adapter_error(
+        &self,
+        snapshot: &GatewaySnapshot,
+        tool: &str,
+        arguments: &Map<String, Value>,
+    ) -> Option<OpError> {
+        let operation = arguments.get("operation").and_then(Value::as_str)?;
+        let unknown: Vec<String> = self
+            .inner
+            .slots()
+            .iter()
+            .filter(|slot| slot.served().is_none())
+            .map(|slot| slot.name().to_owned())
+            .collect();
+        let first = unknown.first()?;
+        // Other calls are answered without an adapter: discovery, and calls of unknown operations.
+        let Some(SharedRoute::To(adapter, _)) = snapshot.shared_route(tool, arguments.clone()) else {
+            return None;
+        };
+        let name = adapter.catalog().adapter.name.as_str();
+        let message = format!(
+            "The adapter '{first}' is not available now, and its operations are unknown: '{operation}' may be one of them. Send \"adapter\": \"{name}\" to call it in '{name}'."
+        );
+        let error = OpError::new(Code::MissingParam, message).with_detail("param_name", "adapter");
+        Some(error.with_detail("adapters", vec![name]).with_detail("unavailable", unknown))
     }
 }
 

@@ -24,7 +24,7 @@ pub enum HealthStatus {
     /// Every adapter works.
     #[default]
     Ok,
-    /// At least one adapter does not work.
+    /// At least one adapter does not work, or has no turn for further calls.
     Degraded,
     /// No adapter is served.
     Down,

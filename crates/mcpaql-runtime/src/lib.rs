@@ -130,7 +130,7 @@ pub mod fetch;
 pub mod gate;
 pub mod gateway;
 pub mod health;
-mod limits;
+pub mod limits;
 pub mod mcp;
 pub mod native;
 pub mod open;

@@ -1,31 +1,24 @@
-//! The maximum number of calls of an adapter that run at the same time.
+//! Bulkheads: how many calls an adapter and each of its callers run, how long a call may take, when a failing target is left alone,
+//! and when the process has too little memory for more work.
 //!
-//! What always holds: each adapter has its own [`RunningCalls`], so an adapter that hangs does not delay the calls of
-//! another.
+//! | module | limits |
+//! |---|---|
+//! | `running` | the calls of one adapter and of each caller, and how many of them wait |
+//! | `breaker` | calls of a target that fails again and again |
+//! | `duration` | the total time of a call, which progress does not extend |
+//! | `memory` | the memory of the process |
+//!
+//! What always holds: every adapter has its own limits, so an adapter that hangs or fails does not delay the calls of another. A caller
+//! never takes all turns of an adapter. Whoever is refused gets an error that says why and when to try again.
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+mod breaker;
+mod duration;
+mod load;
+mod memory;
+mod running;
 
-/// Default maximum number of calls of one adapter that run at the same time.
-pub(crate) const MAX_RUNNING_CALLS: usize = 256;
-
-/// Limits the calls of one adapter that run at the same time. Further calls wait in order.
-#[derive(Debug)]
-pub(crate) struct RunningCalls(Semaphore);
-
-impl RunningCalls {
-    pub(crate) fn new(maximum: usize) -> RunningCalls {
-        RunningCalls(Semaphore::new(maximum.clamp(1, Semaphore::MAX_PERMITS)))
-    }
-
-    /// Waits for a permit and holds it until it is dropped. Never returns `None`, because the semaphore is never
-    /// closed.
-    pub(crate) async fn acquire(&self) -> Option<SemaphorePermit<'_>> {
-        self.0.acquire().await.ok()
-    }
-}
-
-impl Default for RunningCalls {
-    fn default() -> Self {
-        RunningCalls::new(MAX_RUNNING_CALLS)
-    }
-}
+pub(crate) use breaker::{BreakerPass, Breakers};
+pub(crate) use duration::within;
+pub(crate) use load::{AdapterLoad, LoadLevel};
+pub use memory::{MemoryLimit, set_memory_limit};
+pub(crate) use running::RunningCalls;

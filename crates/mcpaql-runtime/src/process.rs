@@ -1,9 +1,19 @@
 //! Child processes. Each runs in its own process group, with limits for time and output, and is always ended.
 //!
+//! A descendant that has left the group is found by its mark (Linux), when a program is ended before it exits by itself, and when the
+//! server ends: see [`end_programs_with_this_process`].
+//!
 //! Dropping a running `Process` (a cancelled call, a timeout, too much output) ends the whole group. It gets SIGTERM
 //! first, so that programs can remove their lock files, and SIGKILL once the leader is gone or the grace period is
 //! over.
 
+mod mark;
+mod watchdog;
+
+pub(crate) use mark::{RUN_LENGTH, end_orphans, run_id};
+pub use watchdog::end_programs_with_this_process;
+
+use mark::ProcessMark;
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -81,6 +91,7 @@ pub async fn run(spec: ProcessSpec<'_>) -> io::Result<ProcessOutput> {
 pub(crate) struct Process {
     child: Option<Child>,
     group: ProcessGroup,
+    mark: ProcessMark,
 }
 
 /// The program's standard streams, if they are pipes.
@@ -95,11 +106,14 @@ impl Process {
         cwd: Option<&Path>,
         stdin: Stdio,
     ) -> io::Result<Process> {
+        watchdog::start();
+        let mark = ProcessMark::new();
         let mut command = Command::new(program);
         command
             .args(args)
             .env_clear()
             .envs(env.iter().map(|(name, value)| (name, value)))
+            .env(mark::VARIABLE, mark.as_str())
             .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -111,7 +125,7 @@ impl Process {
         command.process_group(0);
         let child = command.spawn()?;
         let group = ProcessGroup::of(&child);
-        Ok(Process { child: Some(child), group })
+        Ok(Process { child: Some(child), group, mark })
     }
 
     /// Takes the streams; a second call returns none.
@@ -138,6 +152,7 @@ impl Process {
             ended = timeout(EXIT_GRACE, child.wait()).await;
         }
         self.group.kill();
+        kill_descendants(&self.mark).await;
         let status = match ended {
             Ok(status) => status,
             Err(_) => {
@@ -184,27 +199,36 @@ impl Process {
             Ok(Ok(_)) => Ok(ProcessEnd::Exited(status)),
             Ok(Err(OutputError::TooLarge)) => {
                 self.group.kill();
+                kill_descendants(&self.mark).await;
                 Ok(ProcessEnd::TooLarge)
             }
             Ok(Err(OutputError::Failed(error))) => Err(error),
             Err(_) => {
                 // The group id is still valid: a member that holds the output is alive, or has left the group.
                 self.group.kill();
+                kill_descendants(&self.mark).await;
                 Ok(ProcessEnd::Held(status))
             }
         }
     }
 }
 
+/// Kills descendants that have left the group.
+async fn kill_descendants(mark: &ProcessMark) {
+    let mark = mark.clone();
+    let _ = tokio::task::spawn_blocking(move || mark.kill()).await;
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         let Some(child) = self.child.take() else { return };
         self.group.terminate();
-        let mut terminating = TerminatingProcess { child, group: self.group };
+        let mut terminating = TerminatingProcess { child, group: self.group, mark: self.mark.clone() };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
                 let _ = timeout(EXIT_GRACE, terminating.child.wait()).await;
-                drop(terminating);
+                // Finding descendants blocks.
+                let _ = tokio::task::spawn_blocking(move || drop(terminating)).await;
             });
         }
     }
@@ -214,12 +238,14 @@ impl Drop for Process {
 struct TerminatingProcess {
     child: Child,
     group: ProcessGroup,
+    mark: ProcessMark,
 }
 
 impl Drop for TerminatingProcess {
     fn drop(&mut self) {
         self.group.kill();
         let _ = self.child.start_kill();
+        self.mark.kill();
     }
 }
 

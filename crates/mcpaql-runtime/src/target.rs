@@ -111,6 +111,12 @@ pub trait Target: fmt::Debug + Send + Sync + 'static {
         Box::pin(std::future::ready(false))
     }
 
+    /// Returns whether calls go to another program or machine that may be down. Then calls are not sent for a while after several
+    /// failures in a row.
+    fn can_be_down(&self) -> bool {
+        false
+    }
+
     /// Returns whether the target could be opened.
     fn is_open(&self) -> bool {
         true

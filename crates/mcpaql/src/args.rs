@@ -11,8 +11,8 @@ mod serve;
 pub(crate) use audit::AuditArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use gate::{
-    ApproveAction, ApproveArgs, LogArgs, PauseArgs, ResumeArgs, RulesCommand, RulesExplainArgs, RulesReplayArgs,
-    StateCommand, StateFileArgs, TrustArgs,
+    ApproveAction, ApproveArgs, LogArgs, PauseArgs, ResumeArgs, RulesCommand, RulesExplainArgs,
+    RulesReplayArgs, StateCommand, StateFileArgs, TrustArgs,
 };
 pub(crate) use generate::{GenerateArgs, OutputFormat, parse_language, parse_mode, parse_trust};
 pub(crate) use init::{InitArgs, InitKind};
@@ -231,7 +231,7 @@ pub(crate) struct ImportOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) overrides: Option<PathBuf>,
     /// Import only operations that match a rule: `tag:NAME`, `path:/repos/**`, `op:get_*`, `category:READ` or `deprecated`;
-    /// can be repeated.
+    /// and prompts and resources of MCP servers: `prompt:NAME`, `resource:URI`; can be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) include: Vec<String>,
     /// Skip operations that match a rule; same syntax as --include; can be repeated.

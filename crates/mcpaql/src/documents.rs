@@ -73,6 +73,8 @@ pub(crate) struct AdapterPlan {
     pub(crate) data: Option<PathBuf>,
     /// How long the first list of tools waits for MCP servers.
     pub(crate) list_timeout: Option<Duration>,
+    /// Maximum memory of the server, in bytes.
+    pub(crate) memory: Option<u64>,
     /// The environment of the adapters, if it is not that of this process.
     pub(crate) environment: Option<AdapterEnvironment>,
     /// The configuration file and its problems, if there is one.
@@ -475,11 +477,13 @@ fn is_saved_tools(text: &str) -> bool {
 
 /// Returns the adapter of an MCP server with this URL.
 fn server_source(url: &str, import_options: &ImportOptions) -> Result<AdapterSource> {
-    let (target, auth) = servers::target_of_url(url, &AccessArgs::default())?;
+    let (mut target, auth) = servers::target_of_url(url, &AccessArgs::default())?;
+    let selection = import_options.selection()?;
+    target.selection = selection.features();
     let name = import_options.name.clone().unwrap_or_else(|| mcp::name_from_link(&target.link));
     let options = mcp::McpImportOptions {
         name: Some(name.clone()),
-        selection: import_options.selection()?,
+        selection,
         overrides: read_overrides(import_options)?.1,
         keep_input_schemas: false,
     };

@@ -23,6 +23,7 @@ use output::LogDetail;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    mcpaql_runtime::process::end_programs_with_this_process();
     let args = match args::Cli::try_parse() {
         Ok(args) => args,
         Err(error) => return commands::generate::report_usage_error(&error).unwrap_or_else(|| error.exit()),

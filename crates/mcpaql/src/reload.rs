@@ -14,6 +14,7 @@ use crate::{operator, output};
 use anyhow::{Context, Result};
 use mcpaql_runtime::gate::Gate;
 use mcpaql_runtime::gateway::{Gateway, MemberOrigin};
+use mcpaql_runtime::limits::{MemoryLimit, set_memory_limit};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -85,8 +86,7 @@ pub(crate) async fn reload_on_change(
         let handle = tokio::runtime::Handle::current();
         // Set before reading, so that a failed reload is not repeated until the next change.
         files.read_at = SystemTime::now();
-        let reloaded =
-            tokio::task::spawn_blocking(move || reload(&work, &handle)).await;
+        let reloaded = tokio::task::spawn_blocking(move || reload(&work, &handle)).await;
         match reloaded.context("reloading was interrupted").flatten() {
             Ok(reloaded) => (files, is_waiting) = (reloaded, false),
             Err(error) if error.is::<UnapprovedEdit>() => {
@@ -108,6 +108,7 @@ fn reload(server: &ReloadedServer, handle: &tokio::runtime::Handle) -> Result<Wa
     let read_at = SystemTime::now();
     reload_rules(gate);
     let mut plan = plan_to_serve(args).map_err(|error| waiting_or(error, &args.documents))?;
+    apply_process_limits(&plan);
     let outer = plan.outer_reach();
     let subjects = plan.subjects();
     let is_granted = plan.is_found || plan.is_granted(&trust::grants()?);
@@ -140,7 +141,8 @@ fn reload(server: &ReloadedServer, handle: &tokio::runtime::Handle) -> Result<Wa
 
 /// Returns the error for a version that reaches more than the served one.
 fn unapproved(names: &[&str]) -> UnapprovedEdit {
-    let commands: Vec<String> = names.iter().map(|name| format!("`mcpaql trust {}`", trust::typed_path(name))).collect();
+    let commands: Vec<String> =
+        names.iter().map(|name| format!("`mcpaql trust {}`", trust::typed_path(name))).collect();
     UnapprovedEdit(format!(
         "an edit can reach more than before (a host, a program, a variable, a credential or a file), and waits for {}",
         commands.join(" and ")
@@ -150,9 +152,12 @@ fn unapproved(names: &[&str]) -> UnapprovedEdit {
 /// Returns the error of a plan, as a wait if the configuration must be trusted again.
 fn waiting_or(error: anyhow::Error, documents: &[String]) -> anyhow::Error {
     match error.downcast_ref::<UntrustedConfig>() {
-        Some(untrusted) if documents.is_empty() => {
-            UnapprovedEdit(format!("{}, and the edit waits for `{}`", untrusted.message(), untrusted.command())).into()
-        }
+        Some(untrusted) if documents.is_empty() => UnapprovedEdit(format!(
+            "{}, and the edit waits for `{}`",
+            untrusted.message(),
+            untrusted.command()
+        ))
+        .into(),
         _ => error,
     }
 }
@@ -193,6 +198,11 @@ pub(crate) fn plan_to_serve(args: &args::ServeArgs) -> Result<AdapterPlan> {
         ..AdapterRequest::default()
     };
     Ok(AdapterPlan { is_live: true, ..request.resolve()? })
+}
+
+/// Applies the limits of the configuration to this process.
+pub(crate) fn apply_process_limits(plan: &AdapterPlan) {
+    set_memory_limit(plan.memory.map_or(MemoryLimit::OfContainer, MemoryLimit::Bytes));
 }
 
 /// Waits until one of the files has changed since it was read and the edit is complete.

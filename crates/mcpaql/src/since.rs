@@ -36,7 +36,9 @@ fn parse_at(text: &str, now: i64) -> Option<String> {
         'd' => letter.is_ascii_digit(),
         other => letter == other,
     };
-    let is_date = text.len() >= "2026".len() && text.len() <= pattern.len() && text.chars().zip(pattern.chars()).all(fits);
+    let is_date = text.len() >= "2026".len()
+        && text.len() <= pattern.len()
+        && text.chars().zip(pattern.chars()).all(fits);
     is_date.then(|| text.to_owned())
 }
 

@@ -205,7 +205,9 @@ pub(crate) fn programs(content: &Value, folder: &Path) -> Map<String, Value> {
     let mut found = Map::new();
     for word in content::command_words(content) {
         let candidates = [folder.join(word), PathBuf::from(word)];
-        let inside = |path: &PathBuf| path.canonicalize().ok().filter(|real| real.starts_with(&root) && real.is_file());
+        let inside = |path: &PathBuf| {
+            path.canonicalize().ok().filter(|real| real.starts_with(&root) && real.is_file())
+        };
         if let Some(path) = candidates.iter().find_map(inside) {
             found.insert(word.to_owned(), hash_of_file(&path).into());
         }

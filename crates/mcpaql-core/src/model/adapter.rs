@@ -11,6 +11,7 @@
 use crate::hints::HintOverrides;
 use crate::host::NetworkAccess;
 use crate::operation::{BodyForm, Category, Operation};
+use crate::selection::FeatureSelection;
 use indexmap::IndexMap;
 use mcpaql_gate::trust::TrustLevel;
 use mcpaql_shape::{DeclaredFields, HiddenFields};
@@ -212,6 +213,17 @@ impl TargetConfig {
             TargetConfig::Store(_) | TargetConfig::Command(_) | TargetConfig::Code(_) => None,
         }
     }
+
+    /// The MCP server, for a target that is one.
+    pub const fn server_mut(&mut self) -> Option<&mut McpTarget> {
+        match self {
+            TargetConfig::Mcp(target) => Some(target),
+            TargetConfig::Http(_)
+            | TargetConfig::Store(_)
+            | TargetConfig::Command(_)
+            | TargetConfig::Code(_) => None,
+        }
+    }
 }
 
 /// One of several upstreams of one kind.
@@ -316,6 +328,10 @@ pub struct McpTarget {
     pub max_response_bytes: u64,
     /// Which hosts requests may reach. The operator decides that, not the document.
     pub access: NetworkAccess,
+    /// Whether the server may ask the user or the user's model. The operator decides that.
+    pub questions: bool,
+    /// Which of its prompts and resources are served. The operator decides that.
+    pub selection: FeatureSelection,
 }
 
 impl McpTarget {
@@ -330,6 +346,8 @@ impl McpTarget {
             timeout_ms: 60_000,
             max_response_bytes: 10 << 20,
             access: NetworkAccess::default(),
+            questions: true,
+            selection: FeatureSelection::default(),
         }
     }
 }

@@ -68,7 +68,10 @@ pub(super) const DANGER_KEYS: &[&str] =
     &["level", "reasons", "confirmation_message", "cooldown_seconds", "requires_reauth", "audit_context"];
 /// Keys of `danger` that nothing implements.
 const UNSUPPORTED_DANGER_KEYS: &[(&str, &str)] = &[
-    ("cooldown_seconds", "calls can follow each other without a pause; use `at_most` in a rule of the operator"),
+    (
+        "cooldown_seconds",
+        "calls can follow each other without a pause; use `at_most` in a rule of the operator",
+    ),
     ("requires_reauth", "nobody has to log in again; use `confirm: person` in a rule of the operator"),
     ("audit_context", "the log has no such field"),
 ];

@@ -1,6 +1,7 @@
 //! Sessions: connections that end. Work that was started in a session is notified of its end and gets a little time
 //! to stop.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -43,6 +44,12 @@ impl PartialEq for Session {
 }
 
 impl Eq for Session {}
+
+impl Hash for Session {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.works).hash(state);
+    }
+}
 
 impl SessionWork {
     /// Completes when the session has ended.

@@ -51,7 +51,9 @@ impl<'a> CurrentReader<'a> {
             .collect();
         let subject = GateSubject::Operation(read);
         let request = GateRequest { args: &args, ..GateRequest::new(EntryPoint::Handler, subject, caller) };
-        let GateDecision::Allow(allowed) = Box::pin(dispatcher.gate.decide(&request)).await else { return None };
+        let GateDecision::Allow(allowed) = Box::pin(dispatcher.gate.decide(&request)).await else {
+            return None;
+        };
         let part = (allowed.pass, Responder::Handlers);
         let outcome = dispatcher.perform(part, read, &args, caller, CallReach::default()).await;
         allowed.trail.end(outcome.as_ref().err().map(|error| error.code), 0);

@@ -101,7 +101,8 @@ impl Dispatcher {
                 NextPage::Args(args) => (args, None),
                 NextPage::Address(address) => (walk.args, Some(address.as_str())),
             };
-            let request = GateRequest { args, ..GateRequest::new(entry, GateSubject::Operation(operation), caller) };
+            let request =
+                GateRequest { args, ..GateRequest::new(entry, GateSubject::Operation(operation), caller) };
             let pass = match self.gate.decide(&request).await {
                 GateDecision::Allow(allowed) => {
                     // The record of the whole list has the outcome.

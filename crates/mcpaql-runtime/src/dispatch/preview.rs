@@ -28,7 +28,9 @@ impl Dispatcher {
             Some(error) if error.code == Code::ConfirmationRequired => "confirm",
             Some(error) => {
                 // The request may say something about data that the caller may not see.
-                return Ok(Answer::new(json!({"dry_run": true, "decision": "deny", "reason": error.message})));
+                return Ok(Answer::new(
+                    json!({"dry_run": true, "decision": "deny", "reason": error.message}),
+                ));
             }
         };
         let request = match self.handlers.get(&operation.name) {

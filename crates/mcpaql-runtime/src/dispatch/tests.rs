@@ -257,8 +257,7 @@ const ONLY_IN: [(&str, &[&str]); 6] = [
 #[test]
 fn discovery_over_all_adapters_passes_the_gate() {
     decided();
-    let reply =
-        discovery_reply(&Ok(Answer::new(json!({"adapters": []}))), ErrorPolicy::default());
+    let reply = discovery_reply(&Ok(Answer::new(json!({"adapters": []}))), ErrorPolicy::default());
     assert!(!reply.is_error, "{}", reply.text);
     assert_eq!(decided(), [EntryPoint::Tool]);
 }

@@ -12,9 +12,9 @@ use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::gate::call::GatedCall;
 use mcpaql_core::gate::config::{Approver, GateConfig};
 use mcpaql_core::gate::decision::{DecidedBy, Decision};
+use mcpaql_core::gate::fingerprint::fingerprint;
 use mcpaql_core::gate::redact::redact;
 use mcpaql_core::gate::token::{self, ConfirmationToken};
-use mcpaql_core::gate::fingerprint::fingerprint;
 use mcpaql_core::operation::{Danger, Operation};
 use mcpaql_core::timestamp::timestamp;
 use serde_json::{Map, Value, json};
@@ -50,7 +50,12 @@ impl AdapterGate {
         }
     }
 
-    pub(super) async fn redeem(&self, call: &GatedCall<'_>, scope: &ConfirmationScope, token: &str) -> Result<(), OpError> {
+    pub(super) async fn redeem(
+        &self,
+        call: &GatedCall<'_>,
+        scope: &ConfirmationScope,
+        token: &str,
+    ) -> Result<(), OpError> {
         let redeemed = self.gate.state().redeem_token(&token::hash(token), scope).await;
         let redeemed = redeemed.map_err(|error| self.undecidable(call).with_cause(error))?;
         let again = "Send the call without a token to get a new one.";
@@ -165,8 +170,12 @@ impl AdapterGate {
                     state_hash: state_hash.clone(),
                 };
                 match state.issue(&new).await.map_err(lost)? {
-                    Issued::New { id, expires_at } | Issued::AlreadyOpen { id, expires_at } => (id, expires_at),
-                    Issued::TooMany { retry_after_seconds } => return Err(too_many(call, retry_after_seconds)),
+                    Issued::New { id, expires_at } | Issued::AlreadyOpen { id, expires_at } => {
+                        (id, expires_at)
+                    }
+                    Issued::TooMany { retry_after_seconds } => {
+                        return Err(too_many(call, retry_after_seconds));
+                    }
                 }
             }
         };
@@ -209,9 +218,9 @@ impl AdapterGate {
     ) {
         let caller = request.caller;
         let is_trusted = caller.is_able(Ability::Elicitation)
-            && caller.client_name().is_some_and(|client| {
-                config.form_clients.iter().any(|listed| listed.matches(client))
-            });
+            && caller
+                .client_name()
+                .is_some_and(|client| config.form_clients.iter().any(|listed| listed.matches(client)));
         if is_trusted {
             self.ask_with_form(request, id).await;
         } else if let Some(page) = page.filter(|_| caller.is_able(Ability::UrlElicitation)) {
@@ -240,7 +249,8 @@ impl AdapterGate {
             // The user closed the question; another channel may still be used.
             _ => return,
         };
-        let by = format!("{} in {}", request.caller.identity(), request.caller.client_name().unwrap_or_default());
+        let by =
+            format!("{} in {}", request.caller.identity(), request.caller.client_name().unwrap_or_default());
         if let Err(error) = self.gate.state().decide(id, is_approved, &by).await {
             tracing::warn!(%error, "the answer to a question was not stored");
         }

@@ -81,7 +81,9 @@ impl AdapterGate {
         let mut decision = self.evaluate(&config, call, counting).await;
         let mut continued = Vec::new();
         // Each quota that pauses the call needs the user's word, unless the user gave it within its window.
-        while let Some(quota) = paused_quota(&config, &decision).filter(|quota| !continued.contains(&quota.name)) {
+        while let Some(quota) =
+            paused_quota(&config, &decision).filter(|quota| !continued.contains(&quota.name))
+        {
             if !request.dry_run
                 && let Err(error) = self.continue_quota(call, request, quota, &decision).await
             {
@@ -96,7 +98,8 @@ impl AdapterGate {
         }
         let call = &GatedCall { continued_quotas: &continued, ..*call };
         // The operator's own program decides what a handler calls, and the call that it answers was confirmed.
-        let is_confirmed_before = request.entry == EntryPoint::Handler || request.subject.is_about_executions();
+        let is_confirmed_before =
+            request.entry == EntryPoint::Handler || request.subject.is_about_executions();
         if decision.verdict == Verdict::Confirm && !is_confirmed_before {
             if request.dry_run {
                 return Err((self.unconfirmed(call, request, &decision), Some(decision)));
@@ -121,12 +124,7 @@ impl AdapterGate {
     }
 
     /// Evaluates rules and quotas, and counts the call.
-    async fn evaluate(
-        &self,
-        config: &GateConfig,
-        call: &GatedCall<'_>,
-        counting: Counting,
-    ) -> Decision {
+    async fn evaluate(&self, config: &GateConfig, call: &GatedCall<'_>, counting: Counting) -> Decision {
         let trust = self.trust();
         let needs = config.needs(call);
         if needs.is_empty() {
@@ -184,7 +182,8 @@ pub(super) fn denied(code: Code, message: impl Into<String>, call: &GatedCall<'_
 /// Returns the error of a call that was denied.
 pub(super) fn refusal(call: &GatedCall<'_>, decision: &Decision) -> OpError {
     let Some(denial) = &decision.denial else {
-        let message = format!("'{}' is not allowed. Tell the user; the operator can allow it.", call.operation);
+        let message =
+            format!("'{}' is not allowed. Tell the user; the operator can allow it.", call.operation);
         return denied(Code::PermissionDenied, message, call);
     };
     let mut error = denied(denial.code, denial.message.clone(), call)

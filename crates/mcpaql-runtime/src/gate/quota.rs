@@ -44,7 +44,8 @@ impl AdapterGate {
             let state = self.gate.state();
             return state.record_success(&scope.adapter, &scope.operation, &scope.caller).await.map_err(lost);
         }
-        let token = QuotaToken::from_bytes(random_bytes().map_err(|error| self.undecidable(call).with_cause(error))?);
+        let token =
+            QuotaToken::from_bytes(random_bytes().map_err(|error| self.undecidable(call).with_cause(error))?);
         let new = NewConfirmation {
             kind: ConfirmationKind::Token { hash: token.hash() },
             scope,

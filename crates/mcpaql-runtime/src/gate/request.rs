@@ -101,7 +101,15 @@ impl<'a> GateRequest<'a> {
     /// Creates a request without arguments.
     #[must_use]
     pub fn new(entry: EntryPoint, subject: GateSubject<'a>, caller: &'a Caller) -> GateRequest<'a> {
-        GateRequest { caller, entry, subject, args: no_args(), confirmation: None, dry_run: false, current: None }
+        GateRequest {
+            caller,
+            entry,
+            subject,
+            args: no_args(),
+            confirmation: None,
+            dry_run: false,
+            current: None,
+        }
     }
 
     /// Returns the call as the rules see it.
@@ -138,7 +146,10 @@ pub(super) fn reach_of(target: &TargetConfig) -> String {
         TargetConfig::Code(_) => "this program".to_owned(),
         TargetConfig::Mcp(target) => match &target.link {
             McpLink::Command(program) => {
-                format!("the MCP server `{}`", program.command.first().map(String::as_str).unwrap_or_default())
+                format!(
+                    "the MCP server `{}`",
+                    program.command.first().map(String::as_str).unwrap_or_default()
+                )
             }
             McpLink::Url { url, .. } => format!("the MCP server {url}"),
         },

@@ -163,10 +163,15 @@ impl ClientConnection for AnsweringClient {
 }
 
 /// Calls a dangerous operation through a client, and returns the outcome with the client's questions.
-async fn ask_client(name: &'static str, answer: Value, page: bool) -> (Result<Value, Code>, Vec<(Ability, Value)>) {
+async fn ask_client(
+    name: &'static str,
+    answer: Value,
+    page: bool,
+) -> (Result<Value, Code>, Vec<(Ability, Value)>) {
     let mut options = GateOptions::new(OperatorState::in_memory());
     options.config = GateConfig::load(&json!({"form_clients": ["listed-*"]})).0;
-    options.approval_page = page.then(|| ApprovalPageAddress::new(|| Some("http://127.0.0.1:7777".to_owned())));
+    options.approval_page =
+        page.then(|| ApprovalPageAddress::new(|| Some("http://127.0.0.1:7777".to_owned())));
     let gate = Gate::new(options);
     gate.set_trust("shop", TrustLevel::CommunityReviewed);
     let client = Arc::new(AnsweringClient { name, answer, asked: Mutex::default() });
@@ -223,7 +228,9 @@ async fn each_cell_of_the_table_decides_what_reaches_the_target() {
                     Err(Code::ConfirmationRequired)
                 }
                 mcpaql_core::gate::trust::Verdict::Confirm => Err(Code::ConfirmationRequired),
-                mcpaql_core::gate::trust::Verdict::Deny if trust <= TrustLevel::Generated => Err(Code::PermissionTrust),
+                mcpaql_core::gate::trust::Verdict::Deny if trust <= TrustLevel::Generated => {
+                    Err(Code::PermissionTrust)
+                }
                 mcpaql_core::gate::trust::Verdict::Deny => Err(Code::PermissionDanger),
             };
             assert_eq!(outcome, expected, "{operation} {trust:?}");
@@ -305,7 +312,10 @@ async fn a_person_approves_a_dangerous_call_and_no_token_reaches_the_model() {
     assert_eq!(open[0].request["operation"], "purge_books");
     // An agent that sends the id, or any other text, approves nothing.
     for claim in [id, "conf_", "true"] {
-        assert_eq!(shop.code("purge_books", json!({"confirmation_token": claim})).await, Code::ConfirmationRequired);
+        assert_eq!(
+            shop.code("purge_books", json!({"confirmation_token": claim})).await,
+            Code::ConfirmationRequired
+        );
     }
     gate.state().decide(id, true, "ann").await.unwrap();
     assert_eq!(shop.call("purge_books", json!({})).await.unwrap(), "done");
@@ -373,7 +383,8 @@ async fn rules_tighten_and_loosen_the_table() {
 
 #[tokio::test]
 async fn a_dry_run_tells_the_decision_and_leaves_no_trace() {
-    let config = json!({"rules": [{"match": {"operation": "create_book"}, "at_most": {"calls": 1, "per": "hour"}}]});
+    let config =
+        json!({"rules": [{"match": {"operation": "create_book"}, "at_most": {"calls": 1, "per": "hour"}}]});
     let shop = Shop::with_config(config);
     for _ in 0..3 {
         let shown = shop.call("create_book", json!({"dry_run": true})).await.unwrap();

@@ -49,7 +49,8 @@ impl CallTrail {
         let Some(state) = &open.successes else { return };
         let text = |field: &Option<String>| field.clone().unwrap_or_default();
         let record = &open.record;
-        let (adapter, operation, caller) = (text(&record.adapter), text(&record.operation), text(&record.caller));
+        let (adapter, operation, caller) =
+            (text(&record.adapter), text(&record.operation), text(&record.caller));
         if let Err(error) = state.record_success(&adapter, &operation, &caller).await {
             tracing::warn!(%error, adapter, operation, "success not stored; rules with `after` do not see it");
         }
@@ -140,8 +141,7 @@ impl AdapterGate {
     ) {
         let Some(log) = self.gate.log() else { return };
         let mut record = self.record(RecordKind::Decision, call, request, decision);
-        let verdict =
-            if error.code == Code::ConfirmationRequired { Verdict::Confirm } else { Verdict::Deny };
+        let verdict = if error.code == Code::ConfirmationRequired { Verdict::Confirm } else { Verdict::Deny };
         record.decision = Some(verdict.as_str().to_owned());
         record.outcome = Some(error.code.as_str().to_owned());
         log.append_batched(record);

@@ -138,17 +138,22 @@ impl LiveTools {
             let adapter::TargetConfig::Mcp(server) = &alternative.target else { return None };
             let adapter = &catalog.adapter.name;
             let upstream_name = format!("{adapter} {name}");
-            let target: Arc<dyn Target> =
-                match Upstream::named(&upstream_name, server, &alternative.auth, &self.environment) {
-                    Ok(upstream) => {
-                        known.insert(name.clone(), (alternative.clone(), upstream.clone()));
-                        proxy(&upstream)
-                    }
-                    Err(source) => {
-                        let user_message = source.to_string();
-                        Arc::new(ClosedTarget::new(adapter, &OpenError::new(adapter, source, user_message)))
-                    }
-                };
+            let target: Arc<dyn Target> = match Upstream::of_adapter(
+                adapter,
+                Some(&upstream_name),
+                server,
+                &alternative.auth,
+                &self.environment,
+            ) {
+                Ok(upstream) => {
+                    known.insert(name.clone(), (alternative.clone(), upstream.clone()));
+                    proxy(&upstream)
+                }
+                Err(source) => {
+                    let user_message = source.to_string();
+                    Arc::new(ClosedTarget::new(adapter, &OpenError::new(adapter, source, user_message)))
+                }
+            };
             Some((name.clone(), target))
         });
         NamedTargets::new(each.collect())

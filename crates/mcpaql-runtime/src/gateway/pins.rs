@@ -49,12 +49,13 @@ pub fn pin_subject(adapter: &str, target: &McpTarget) -> String {
 #[must_use]
 pub fn pins_of(capture: &Capture) -> Vec<OperationPin> {
     let named = capture.tools.iter().filter_map(|tool| Some((tool.get("name")?.as_str()?, tool)));
-    named.map(|(name, tool)| OperationPin {
-        operation: name.to_owned(),
-        fingerprint: fingerprint(tool),
-        content: tool.clone(),
-    })
-    .collect()
+    named
+        .map(|(name, tool)| OperationPin {
+            operation: name.to_owned(),
+            fingerprint: fingerprint(tool),
+            content: tool.clone(),
+        })
+        .collect()
 }
 
 impl ServerPins {

@@ -20,7 +20,9 @@ impl Gateway {
 impl GatewayShared {
     fn health(&self) -> Health {
         let slots = self.slots().clone();
-        let is_working = |slot: &AdapterSlot| !matches!(slot.state().0, AdapterState::Failing { .. });
+        let is_working = |slot: &AdapterSlot| {
+            !matches!(slot.observed_state().0, AdapterState::Failing { .. } | AdapterState::Saturated { .. })
+        };
         let status = if slots.iter().all(|slot| slot.served().is_none()) {
             HealthStatus::Down
         } else if slots.iter().all(|slot| is_working(slot)) {
@@ -33,7 +35,7 @@ impl GatewayShared {
 }
 
 fn report(slot: &AdapterSlot) -> Value {
-    let (state, since) = slot.state();
+    let (state, since) = slot.observed_state();
     let mut report = json!({
         "name": slot.name(),
         "source": file_name(slot.source()),

@@ -4,12 +4,13 @@
 //! adapter is replaced and the slot stays.
 
 use super::live::BackingServer;
-use super::withheld::WithheldEntries;
+use super::withheld::SortedEntries;
 use crate::dispatch::ServedAdapter;
+use crate::limits::LoadLevel;
 use crate::record::Stats;
 use mcpaql_core::catalog::Catalog;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -21,6 +22,16 @@ pub enum AdapterState {
     Starting,
     /// Can be called.
     Ready,
+    /// Can be called, but calls take long.
+    Slow {
+        /// What takes long.
+        reason: String,
+    },
+    /// All turns are taken; calls wait or are refused.
+    Saturated {
+        /// How many calls run and wait.
+        reason: String,
+    },
     /// Cannot be called, or only in part; retried.
     Failing {
         /// The reason, without secrets.
@@ -35,15 +46,19 @@ impl AdapterState {
         match self {
             AdapterState::Starting => "starting",
             AdapterState::Ready => "ready",
+            AdapterState::Slow { .. } => "slow",
+            AdapterState::Saturated { .. } => "saturated",
             AdapterState::Failing { .. } => "failing",
         }
     }
 
-    /// The reason of a failing state.
+    /// The reason of a state that is not good.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
-            AdapterState::Failing { reason } => Some(reason),
+            AdapterState::Failing { reason }
+            | AdapterState::Slow { reason }
+            | AdapterState::Saturated { reason } => Some(reason),
             AdapterState::Starting | AdapterState::Ready => None,
         }
     }
@@ -64,7 +79,7 @@ pub struct AdapterSlot {
     /// Why the adapter is hidden: another adapter has one of its names.
     shadowed: RwLock<Option<String>>,
     state_changes: watch::Sender<()>,
-    pub(super) withheld: WithheldEntries,
+    pub(super) entries: SortedEntries,
     pub(super) work: SlotWork,
     task: Mutex<Option<AbortOnDropHandle<()>>>,
 }
@@ -96,7 +111,7 @@ impl AdapterSlot {
             state: RwLock::new((AdapterState::Starting, SystemTime::now())),
             shadowed: RwLock::new(None),
             state_changes,
-            withheld: WithheldEntries::default(),
+            entries: SortedEntries::default(),
             work,
             task: Mutex::new(None),
         }
@@ -139,6 +154,20 @@ impl AdapterSlot {
         match &*self.shadowed.read().unwrap_or_else(PoisonError::into_inner) {
             Some(reason) => (AdapterState::Failing { reason: reason.clone() }, since),
             None => (state, since),
+        }
+    }
+
+    /// The current state as calls see it: a ready adapter may be slow, saturated or failing. With the time when it began.
+    #[must_use]
+    pub fn observed_state(&self) -> (AdapterState, SystemTime) {
+        let (state, since) = self.state();
+        let load = self.served().filter(|_| state == AdapterState::Ready).map(|served| served.load());
+        let ago = |time: Duration| SystemTime::now().checked_sub(time).unwrap_or(since);
+        match load.map(|load| load.state()) {
+            None | Some(LoadLevel::Normal) => (state, since),
+            Some(LoadLevel::Slow(time, reason)) => (AdapterState::Slow { reason }, ago(time)),
+            Some(LoadLevel::Saturated(time, reason)) => (AdapterState::Saturated { reason }, ago(time)),
+            Some(LoadLevel::Failing(time, reason)) => (AdapterState::Failing { reason }, ago(time)),
         }
     }
 

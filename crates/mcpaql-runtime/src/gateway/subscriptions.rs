@@ -3,7 +3,7 @@
 //! All clients share one conversation with a server. So the gateway counts the subscribers of each resource, and ends the
 //! subscription with the last one. A server that starts again gets the subscriptions of its earlier run.
 
-use super::forward::{PrefixedSource, unknown_resource};
+use super::forward::{PrefixedSource, owner_of};
 use super::{AdapterSlot, Gateway, GatewayShared};
 use crate::caller::Caller;
 use crate::protocol::{Feature, FeatureChange, RpcError};
@@ -58,21 +58,11 @@ impl Gateway {
         caller: &Caller,
     ) -> Result<Value, RpcError> {
         let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let mut refusal = None;
-        for (source, own) in sources.iter().filter_map(|source| Some((source, source.own_uri(&uri)?))) {
-            let subscribed = async {
-                source.check_resource(&own, caller).await?;
-                source.source.request(Feature::Subscribe, uri_params(&own), caller).await
-            };
-            match subscribed.await {
-                Ok(answer) => {
-                    self.inner.subscriptions.add(uri, &source.prefix, &own);
-                    return Ok(answer);
-                }
-                Err(error) => refusal = Some(error),
-            }
-        }
-        Err(refusal.unwrap_or_else(|| unknown_resource(&uri)))
+        let (source, own) = owner_of(sources, &uri)?;
+        source.check_resource(&own, caller).await?;
+        let answer = source.source.request(Feature::Subscribe, uri_params(&own), caller).await?;
+        self.inner.subscriptions.add(uri, &source.prefix, &own);
+        Ok(answer)
     }
 
     /// Ends a subscription.
@@ -97,9 +87,11 @@ impl GatewayShared {
     /// Tells clients about a change of a server's prompts or resources.
     pub(super) fn announce(&self, slot: &AdapterSlot, change: FeatureChange) {
         let change = match change {
-            FeatureChange::Resource(own) => FeatureChange::Resource(PrefixedSource::uri_of(slot, &own)),
+            FeatureChange::Resource(own) => {
+                FeatureChange::Resource(PrefixedSource::uri_of(slot, &self.slots(), &own))
+            }
             list => {
-                slot.withheld.forget(&list);
+                slot.entries.forget(&list);
                 list
             }
         };
@@ -110,8 +102,8 @@ impl GatewayShared {
 
 /// Repeats the subscriptions of a server that has started again.
 pub(super) async fn resubscribe(gateway: Arc<GatewayShared>, slot: Arc<AdapterSlot>) {
-    slot.withheld.forget_all();
-    let Some(source) = PrefixedSource::of(&slot) else { return };
+    slot.entries.forget_all();
+    let Some(source) = PrefixedSource::of(&slot, &gateway.slots().clone()) else { return };
     for own in gateway.subscriptions.own_uris(&source.prefix) {
         let subscribed = source.source.request(Feature::Subscribe, uri_params(&own), &Caller::nobody()).await;
         if let Err(error) = subscribed {

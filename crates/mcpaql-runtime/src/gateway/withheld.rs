@@ -7,16 +7,16 @@ use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The withheld entries of one server, by list. A list that was not read yet is missing.
+/// Entries in the lists of one server, by list. A list that was not read yet is missing.
 #[derive(Debug, Default)]
-pub(super) struct WithheldEntries(Mutex<HashMap<&'static str, Arc<HashSet<String>>>>);
+pub(super) struct ListedEntries(Mutex<HashMap<&'static str, Arc<HashSet<String>>>>);
 
-impl WithheldEntries {
+impl ListedEntries {
     fn lock(&self) -> MutexGuard<'_, HashMap<&'static str, Arc<HashSet<String>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records the withheld entries of a list: the server's own names, URIs or URI templates.
+    /// Records entries of a list: the server's own names, URIs or URI templates.
     pub(super) fn record(&self, list: Feature, names: HashSet<String>) -> Arc<HashSet<String>> {
         let names = Arc::new(names);
         self.lock().insert(list.method(), Arc::clone(&names));
@@ -39,6 +39,30 @@ impl WithheldEntries {
 
     pub(super) fn forget_all(&self) {
         self.lock().clear();
+    }
+}
+
+/// The entries of one server that are not simply served.
+#[derive(Debug, Default)]
+pub(super) struct SortedEntries {
+    /// Entries with texts that may be an attack.
+    pub(super) withheld: ListedEntries,
+    /// Entries that the rules of the adapter select.
+    pub(super) selected: ListedEntries,
+    /// Entries that the rules of the adapter leave out.
+    pub(super) left_out: ListedEntries,
+}
+
+impl SortedEntries {
+    /// Forgets lists that have changed.
+    pub(super) fn forget(&self, change: &FeatureChange) {
+        let SortedEntries { withheld, selected, left_out } = self;
+        [withheld, selected, left_out].into_iter().for_each(|entries| entries.forget(change));
+    }
+
+    pub(super) fn forget_all(&self) {
+        let SortedEntries { withheld, selected, left_out } = self;
+        [withheld, selected, left_out].into_iter().for_each(ListedEntries::forget_all);
     }
 }
 
@@ -95,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_changed_list_is_read_again() {
-        let entries = WithheldEntries::default();
+        let entries = ListedEntries::default();
         for list in [Feature::Prompts, Feature::Resources, Feature::Templates] {
             entries.record(list, HashSet::from(["x".to_owned()]));
         }

@@ -127,12 +127,9 @@ fn session_id(headers: &HeaderMap) -> Option<&str> {
 
 /// Returns a new session id for a client with these abilities.
 fn new_session_id(abilities: Abilities) -> String {
-    let letters = [
-        (abilities.elicitation, 'e'),
-        (abilities.url_elicitation, 'u'),
-        (abilities.sampling, 's'),
-    ];
-    let letters: String = letters.into_iter().filter(|(is_able, _)| *is_able).map(|(_, letter)| letter).collect();
+    let letters = [(abilities.elicitation, 'e'), (abilities.url_elicitation, 'u'), (abilities.sampling, 's')];
+    let letters: String =
+        letters.into_iter().filter(|(is_able, _)| *is_able).map(|(_, letter)| letter).collect();
     let separator = if letters.is_empty() { "" } else { "-" };
     format!("{}{separator}{letters}", Uuid::now_v7().simple())
 }

@@ -12,8 +12,8 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,
-    X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, LOCATION, ORIGIN, REFERRER_POLICY,
+    SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{self, Next};
@@ -115,7 +115,8 @@ impl ApprovalPage {
             .route("/approvals/{id}", get(show).post(decide))
             .layer(middleware::from_fn_with_state(Arc::clone(&page), guard))
             .with_state(page);
-        let shown: String = format!("{}-{}", code.get(..4).unwrap_or_default(), code.get(4..).unwrap_or_default());
+        let shown: String =
+            format!("{}-{}", code.get(..4).unwrap_or_default(), code.get(4..).unwrap_or_default());
         on_start(address, &shown);
         axum::serve(listener, router).with_graceful_shutdown(async move { shutdown.cancelled().await }).await
     }
@@ -153,8 +154,11 @@ impl PageState {
 
     fn is_logged_in(&self, headers: &HeaderMap) -> bool {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|cookie| cookie.to_str().ok());
-        let mut values = cookies.flat_map(|cookies| cookies.split(';')).filter_map(|one| one.trim().split_once('='));
-        values.any(|(name, value)| name == SESSION_COOKIE && token::is_equal(&token::hash(value), &self.session))
+        let mut values =
+            cookies.flat_map(|cookies| cookies.split(';')).filter_map(|one| one.trim().split_once('='));
+        values.any(|(name, value)| {
+            name == SESSION_COOKIE && token::is_equal(&token::hash(value), &self.session)
+        })
     }
 
     /// Whether another wrong code is accepted now.
@@ -174,7 +178,8 @@ async fn guard(State(page): State<Arc<PageState>>, request: axum::extract::Reque
         (StatusCode::FORBIDDEN, "This page answers only requests for its own address.\n").into_response()
     };
     let headers = response.headers_mut();
-    let policy = "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+    let policy =
+        "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
     for (name, value) in [
         (CONTENT_SECURITY_POLICY, policy),
         (CACHE_CONTROL, "no-store"),
@@ -226,7 +231,11 @@ async fn show(State(page): State<Arc<PageState>>, Path(id): Path<String>, header
     }
     match page.operator.confirmation(&id).await {
         Ok(Some(found)) => html(StatusCode::OK, &detail(&found, &page.form_secret), false),
-        Ok(None) => html(StatusCode::NOT_FOUND, "<p>No request has this id.</p><p><a href=\"/\">All requests</a></p>", false),
+        Ok(None) => html(
+            StatusCode::NOT_FOUND,
+            "<p>No request has this id.</p><p><a href=\"/\">All requests</a></p>",
+            false,
+        ),
         Err(_) => failed(),
     }
 }
@@ -270,7 +279,9 @@ async fn decide(
                 "Denied.".to_owned()
             }
         }
-        Ok(Decided::AlreadyEnded(status)) => format!("Nothing to decide: the request is {}.", status.as_str()),
+        Ok(Decided::AlreadyEnded(status)) => {
+            format!("Nothing to decide: the request is {}.", status.as_str())
+        }
         Ok(Decided::Unknown) => "No request has this id.".to_owned(),
         Err(_) => return failed(),
     };
@@ -284,7 +295,12 @@ async fn log_in(State(page): State<Arc<PageState>>, body: Bytes) -> Response {
         let text = "<p>Too many wrong codes. Try again in a minute.</p>";
         return html(StatusCode::TOO_MANY_REQUESTS, text, false);
     }
-    let code: String = form.get("code").into_iter().flat_map(|code| code.chars()).filter(char::is_ascii_alphanumeric).collect();
+    let code: String = form
+        .get("code")
+        .into_iter()
+        .flat_map(|code| code.chars())
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
     if !token::is_equal(&token::hash(&code.to_ascii_lowercase()), &page.code_hash) {
         page.wrong_codes.lock().unwrap_or_else(PoisonError::into_inner).push(Instant::now());
         return login_form(StatusCode::FORBIDDEN, next);
@@ -312,7 +328,8 @@ fn login_form(status: StatusCode, next: &str) -> Response {
 
 /// Returns a request as a table, with the buttons to decide.
 fn detail(found: &Confirmation, form_secret: &str) -> String {
-    let mut body = format!("<h1>{} {}</h1><table>", escape(&found.scope.adapter), escape(&found.scope.operation));
+    let mut body =
+        format!("<h1>{} {}</h1><table>", escape(&found.scope.adapter), escape(&found.scope.operation));
     let mut row = |name: &str, value: &str| {
         let _ = write!(body, "<tr><th>{name}</th><td>{value}</td></tr>");
     };
@@ -352,7 +369,11 @@ fn detail(found: &Confirmation, form_secret: &str) -> String {
 }
 
 fn failed() -> Response {
-    html(StatusCode::INTERNAL_SERVER_ERROR, "<p>The state cannot be read or written. Look into the terminal.</p>", false)
+    html(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "<p>The state cannot be read or written. Look into the terminal.</p>",
+        false,
+    )
 }
 
 fn html(status: StatusCode, body: &str, refreshes: bool) -> Response {

@@ -3,10 +3,11 @@
 //! An instance holds a lock on its own file. The system releases the lock when the process ends, even after a crash.
 //! So no heartbeats are needed, and no process is mistaken for another.
 
+use crate::process::run_id;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use uuid::Uuid;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// This process, as the owner of executions of one adapter.
 #[derive(Debug)]
@@ -19,7 +20,9 @@ pub(crate) struct Instance {
 impl Instance {
     /// Registers an instance in an existing folder, with a lock that shows it is alive.
     pub(crate) fn register(folder: Option<&Path>) -> io::Result<Instance> {
-        let id = Uuid::now_v7().simple().to_string();
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        // The run is part of the id, so that another process can find the programs of this one.
+        let id = format!("{}{:x}", run_id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let Some(folder) = folder else { return Ok(Instance { id, lock: None }) };
         let path = path(folder, &id);
         let file = File::create_new(&path)?;

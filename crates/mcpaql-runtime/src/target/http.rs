@@ -283,6 +283,10 @@ fn with_fixed_values(operation: &Operation, binding: &HttpBinding, args: &Args) 
 }
 
 impl Target for HttpClient {
+    fn can_be_down(&self) -> bool {
+        true
+    }
+
     fn perform<'a>(&'a self, call: TargetCall<'a>) -> BoxFuture<'a, Result<Answer, OpError>> {
         Box::pin(self.call(call.operation, call.args, call.caller, call.next_page))
     }

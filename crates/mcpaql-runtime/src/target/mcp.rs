@@ -1,6 +1,7 @@
 //! Another MCP server as a target. A call is a tool call of that server, and its result is unwrapped once.
 
 mod duplicates;
+pub(crate) mod links;
 pub(super) mod tool_error;
 mod tool_result;
 mod upstream;
@@ -53,7 +54,8 @@ impl McpProxy {
         let mut params = Args::new();
         params.insert("name".into(), binding.tool.as_str().into());
         params.insert("arguments".into(), arguments.into());
-        let input = caller.input().filter(|_| results == ResultForm::Plain);
+        let questions = self.upstream.questions();
+        let input = caller.input().filter(|_| results == ResultForm::Plain && questions.is_allowed());
         params.extend(input.map(|input| input.params.clone()).unwrap_or_default());
         let outcome = self.upstream.request_raw("tools/call", &params, caller, operation.may_repeat()).await;
         let mask = || {
@@ -64,16 +66,19 @@ impl McpProxy {
         };
         match outcome {
             Ok(result) if input.is_some() && upstream::is_input_required(&result) => {
-                let required = serde_json::from_str(result.get()).unwrap_or_default();
+                let mut required = serde_json::from_str(result.get()).unwrap_or_default();
+                questions.name_in_requests(&mut required);
                 Ok(Answer::new(Value::Null).with_protocol(ProtocolReply::InputRequired(required)))
             }
-            Ok(result) if results == ResultForm::Plain => tool_result::original(&result, mask),
+            Ok(result) if results == ResultForm::Plain => {
+                tool_result::original(&result, questions.adapter(), mask)
+            }
             Err(UpstreamError::Refused { code, message, data, .. })
                 if input.is_some_and(|input| code == MISSING_CAPABILITY || !input.params.is_empty()) =>
             {
                 Ok(Answer::new(Value::Null).with_protocol(ProtocolReply::Error { code, message, data }))
             }
-            Ok(result) => tool_result::answer(&result, mask),
+            Ok(result) => tool_result::answer(&result, questions.adapter(), mask),
             Err(UpstreamError::Refused { code, message, data, .. }) => {
                 Err(tool_error::refused(code, &message, data, &mask()))
             }
@@ -138,7 +143,11 @@ impl Target for McpProxy {
     }
 
     fn passes_input(&self) -> BoxFuture<'_, bool> {
-        Box::pin(self.upstream.is_stateless())
+        Box::pin(async { self.upstream.questions().is_allowed() && self.upstream.is_stateless().await })
+    }
+
+    fn can_be_down(&self) -> bool {
+        true
     }
 
     fn upstreams(&self) -> Vec<&Upstream> {
@@ -166,8 +175,10 @@ pub(super) const TARGET_KIND: TargetKind = TargetKind {
     name: "mcp",
     open: |request| match request.target {
         adapter::TargetConfig::Mcp(target) => Some(Box::pin(async move {
-            let proxy = match McpProxy::new(target, request.auth, request.environment) {
-                Ok(proxy) => proxy,
+            let adapter = &request.catalog.adapter.name;
+            let upstream = Upstream::of_adapter(adapter, None, target, request.auth, request.environment);
+            let proxy = match upstream {
+                Ok(upstream) => McpProxy::from_upstream(upstream),
                 Err(error) => {
                     let user_message = error.to_string();
                     return Err(request.error(error, user_message));

@@ -82,6 +82,10 @@ impl Target for NamedTargets {
         self.0.values().flat_map(|target| target.upstreams()).collect()
     }
 
+    fn can_be_down(&self) -> bool {
+        self.0.values().any(|target| target.can_be_down())
+    }
+
     fn is_open(&self) -> bool {
         self.0.values().all(|target| target.is_open())
     }

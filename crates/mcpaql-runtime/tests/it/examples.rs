@@ -7,6 +7,7 @@ mod git;
 mod github;
 mod unusual;
 
+use crate::fixture::call_confirmed;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
 use mcpaql_core::error::OpError;
 use mcpaql_core::surface;
@@ -16,7 +17,6 @@ use mcpaql_runtime::dispatch::ServedAdapter;
 use mcpaql_runtime::environment::Environment;
 use mcpaql_runtime::open;
 use serde_json::Value;
-use crate::fixture::call_confirmed;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -11,6 +11,7 @@
 
 mod all_pages;
 mod batches;
+mod bulkheads;
 #[cfg(unix)]
 mod command;
 mod document;

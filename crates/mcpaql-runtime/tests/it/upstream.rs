@@ -3,6 +3,7 @@
 mod callers;
 mod faults;
 mod http;
+mod isolation;
 mod lifecycle;
 mod logs;
 mod passing;

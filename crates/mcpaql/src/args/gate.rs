@@ -168,11 +168,9 @@ pub(crate) enum RulesCommand {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Nothing runs, and no quota is used.\n\n\
+#[command(after_help = "Nothing runs, and no quota is used.\n\n\
     Example: mcpaql rules explain shop refund_order amount=250\n\n\
-    Exit status: 0 the call would run, 1 it would ask for a confirmation or be refused, 2 could not run."
-)]
+    Exit status: 0 the call would run, 1 it would ask for a confirmation or be refused, 2 could not run.")]
 pub(crate) struct RulesExplainArgs {
     /// Adapter document, OpenAPI description, or name of an adapter: one of mcpaql.yaml, or the built-in notebook.
     #[arg(value_name = "ADAPTER")]

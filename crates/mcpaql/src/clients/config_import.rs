@@ -200,6 +200,7 @@ impl ConfigImport {
             overrides: None,
             auth: None,
             limits: Default::default(),
+            questions: true,
             access: Default::default(),
             pin: true,
             settings: AdapterSettings::default(),

@@ -23,7 +23,9 @@ pub(crate) async fn run(args: args::ApproveArgs) -> Result<CommandOutcome> {
     let state = operator::open_state().await?;
     match (&args.action, &args.id) {
         (Some(ApproveAction::Show { id }), _) => show(&state, id, args.json).await,
-        (Some(ApproveAction::Approve { id }), _) | (None, Some(id)) => decide(&state, id, true, args.json).await,
+        (Some(ApproveAction::Approve { id }), _) | (None, Some(id)) => {
+            decide(&state, id, true, args.json).await
+        }
         (Some(ApproveAction::Deny { id }), _) => decide(&state, id, false, args.json).await,
         (None, None) if args.follow => follow(&state, args.json).await,
         (None, None) => list(&state, args.json).await,
@@ -81,7 +83,9 @@ async fn decide(state: &OperatorState, id: &str, is_approved: bool, json: bool) 
     };
     let outcome = if decided == Decided::Stored { CommandOutcome::Clean } else { CommandOutcome::Findings };
     if json {
-        output::print_data(&json!({"id": found.id, "status": status, "decided": decided == Decided::Stored}).to_string());
+        output::print_data(
+            &json!({"id": found.id, "status": status, "decided": decided == Decided::Stored}).to_string(),
+        );
         return Ok(outcome);
     }
     let call = format!("{} {}", found.scope.adapter, found.scope.operation);
@@ -182,7 +186,8 @@ fn shortened(value: Option<&Value>) -> String {
 fn describe(one: &Confirmation) -> String {
     let request = &one.request;
     let text = |key: &str| request.get(key).and_then(Value::as_str).map(output::sanitize_line);
-    let mut lines = vec![format!("{} wants to run {}", one.scope.caller, output::sanitize_line(&one.scope.operation))];
+    let mut lines =
+        vec![format!("{} wants to run {}", one.scope.caller, output::sanitize_line(&one.scope.operation))];
     let mut row = |name: &str, value: Option<String>| {
         lines.extend(value.map(|value| format!("  {name:<12}{value}")));
     };
@@ -192,7 +197,9 @@ fn describe(one: &Confirmation) -> String {
     row("category", text("category"));
     row("danger", Some(one.danger.as_str().to_owned()));
     row("client", text("client"));
-    for reason in request.get("reasons").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+    for reason in
+        request.get("reasons").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    {
         row("because", Some(output::sanitize_line(reason)));
     }
     for (name, value) in request.get("params").and_then(Value::as_object).into_iter().flatten() {

@@ -45,7 +45,9 @@ struct RecordFilter {
 impl RecordFilter {
     fn print(&self, line: &[u8]) {
         let Some(record) = parse(line) else {
-            output::status_line("warning: a line of the log is not a record; `mcpaql log --verify` says more");
+            output::status_line(
+                "warning: a line of the log is not a record; `mcpaql log --verify` says more",
+            );
             return;
         };
         let is_old = self.since.as_ref().is_some_and(|since| record.time < *since);

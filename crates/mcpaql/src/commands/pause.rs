@@ -17,7 +17,8 @@ pub(crate) async fn pause(args: args::PauseArgs) -> Result<CommandOutcome> {
     let what = subject(args.adapter.as_deref());
     let reads = if args.except_reads { "; reads go on" } else { "" };
     output::status_line(&format!("Paused {what}{reads}"));
-    let name = args.adapter.as_deref().map(|name| format!(" {}", output::shell_word(name))).unwrap_or_default();
+    let name =
+        args.adapter.as_deref().map(|name| format!(" {}", output::shell_word(name))).unwrap_or_default();
     output::status_line(&format!("To go on: mcpaql resume{name}"));
     Ok(CommandOutcome::Clean)
 }
@@ -52,9 +53,7 @@ fn describe(pause: &Pause) -> String {
 }
 
 async fn print_json(state: &OperatorState) -> Result<CommandOutcome> {
-    let row = |pause: &Pause| {
-        json!({"adapter": pause.adapter, "except_reads": pause.except_reads, "by": pause.by, "at": timestamp(pause.at / 1000)})
-    };
+    let row = |pause: &Pause| json!({"adapter": pause.adapter, "except_reads": pause.except_reads, "by": pause.by, "at": timestamp(pause.at / 1000)});
     let pauses: Vec<Value> = state.pauses().await?.iter().map(row).collect();
     output::print_data(&serde_json::to_string_pretty(&json!({ "pauses": pauses }))?);
     Ok(CommandOutcome::Clean)

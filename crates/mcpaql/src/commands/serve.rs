@@ -6,7 +6,7 @@ use crate::documents::{
     AdapterEnvironment, AdapterPlan, RejectedDocument, default_data, default_words, open_gateway,
 };
 use crate::output::error_with_hint;
-use crate::reload::{ReloadedServer, WatchedFiles, plan_to_serve, reload_on_change};
+use crate::reload::{ReloadedServer, WatchedFiles, apply_process_limits, plan_to_serve, reload_on_change};
 use crate::status::StatusFile;
 use crate::trust::content::Reach;
 use crate::{CommandOutcome, args, operator, output};
@@ -149,6 +149,7 @@ async fn open(
     mut plan: AdapterPlan,
     read_at: SystemTime,
 ) -> Result<(Gateway, StartupInfo)> {
+    apply_process_limits(&plan);
     let gate = operator::open_gate(operator::gate_config()?, args.read_only).await?;
     let reach = plan.outer_reach();
     let info = StartupInfo {

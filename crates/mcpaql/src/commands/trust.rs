@@ -25,7 +25,10 @@ pub(crate) fn run(args: &args::TrustArgs) -> Result<CommandOutcome> {
         (Some(name), _) => name.clone(),
         (None, Some(path)) => path.display().to_string(),
         (None, None) if args.level.is_some() => {
-            return Err(error_with_hint("--level needs a file or the name of an adapter", "mcpaql trust NAME --level LEVEL"));
+            return Err(error_with_hint(
+                "--level needs a file or the name of an adapter",
+                "mcpaql trust NAME --level LEVEL",
+            ));
         }
         (None, None) => return list(args),
     };
@@ -65,7 +68,11 @@ fn find(name: &str) -> Result<Found> {
         return Ok(TrustSubject { id: name.to_owned(), kind, shown: name.to_owned(), content }.into());
     }
     let is_elsewhere = openapi_files::is_url(name) || path.is_file();
-    if !is_elsewhere && builtin::document(name).is_none() && !name.starts_with("builtin:") && !Path::new(CONFIG_FILE).exists() {
+    if !is_elsewhere
+        && builtin::document(name).is_none()
+        && !name.starts_with("builtin:")
+        && !Path::new(CONFIG_FILE).exists()
+    {
         let hint = "pass a file such as ./mcpaql.yaml, or the name of an adapter";
         return Err(crate::file::not_found_error(name, builtin::names(), hint));
     }
@@ -79,7 +86,11 @@ fn find(name: &str) -> Result<Found> {
         return Err(error);
     }
     let tools = plan.only_server().map(ServerTools::of).transpose()?;
-    let subject = if plan.trusted_config.is_some() { plan.adapter_subject() } else { plan.subjects().into_iter().next() };
+    let subject = if plan.trusted_config.is_some() {
+        plan.adapter_subject()
+    } else {
+        plan.subjects().into_iter().next()
+    };
     let subject = subject.ok_or_else(|| unknown_adapter_error(&name, &[]))?;
     Ok(Found { subject, tools })
 }
@@ -95,7 +106,11 @@ fn grant(found: &Found, args: &args::TrustArgs) -> Result<CommandOutcome> {
         tools.approve()?;
     }
     if args.json {
-        output::print_data(&serde_json::to_string_pretty(&grant_json(subject, TrustState::Granted(level), &grant))?);
+        output::print_data(&serde_json::to_string_pretty(&grant_json(
+            subject,
+            TrustState::Granted(level),
+            &grant,
+        ))?);
         return Ok(CommandOutcome::Clean);
     }
     output::status_line(&format!("Trusted {} ({})", subject.shown, level.as_str()));
@@ -122,7 +137,8 @@ fn show(found: &Found, args: &args::TrustArgs) -> Result<CommandOutcome> {
     };
     let withheld = tools.as_ref().is_some_and(|tools| !tools.withheld.is_empty());
     let outcome = if withheld { CommandOutcome::Findings } else { outcome };
-    let differences = grant.as_ref().map(|grant| changes(&grant.content, &subject.content)).unwrap_or_default();
+    let differences =
+        grant.as_ref().map(|grant| changes(&grant.content, &subject.content)).unwrap_or_default();
     if args.json {
         let mut shown = match &grant {
             Some(grant) => grant_json(subject, state, grant),
@@ -174,7 +190,9 @@ fn remove(name: &str, args: &args::TrustArgs) -> Result<CommandOutcome> {
         None => false,
     };
     if args.json {
-        output::print_data(&json!({"subject": found.map(|grant| grant.subject), "removed": is_removed}).to_string());
+        output::print_data(
+            &json!({"subject": found.map(|grant| grant.subject), "removed": is_removed}).to_string(),
+        );
     } else if is_removed {
         output::status_line(&format!("{name} is no longer trusted"));
     } else {
@@ -276,4 +294,3 @@ pub(crate) fn grant_named(subject: &TrustSubject) -> Result<()> {
     trust::store(&[subject.grant(level, accepts_edits)])?;
     Ok(())
 }
-

@@ -119,7 +119,11 @@ impl AdapterPlan {
     ///
     /// # Errors
     /// When the file cannot be read, or calls shall run and it was found and is not trusted.
-    pub(super) fn from_config(path: &Path, layers: &SettingsLayers, place: ConfigPlace) -> Result<AdapterPlan> {
+    pub(super) fn from_config(
+        path: &Path,
+        layers: &SettingsLayers,
+        place: ConfigPlace,
+    ) -> Result<AdapterPlan> {
         if let Some(plan) = AdapterPlan::from_client_config(path, layers)? {
             return Ok(plan);
         }
@@ -185,6 +189,7 @@ impl AdapterPlan {
         }
         source.locate(&mut diagnostics);
         plan.data = config.data.as_ref().map(|data| folder.join(data));
+        plan.memory = config.memory_bytes;
         plan.list_timeout = config.list_timeout_ms.map(Duration::from_millis);
         plan.config = Some((source, diagnostics));
         Ok(plan)
@@ -205,7 +210,9 @@ pub(crate) fn trusted_configuration(path: &Path) -> Result<TrustSubject> {
     let (config, _, _) = load_config(&source);
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut servers = HashSet::new();
-    let resolve = |entry: &AdapterEntry| (!is_fetched(entry)).then(|| resolve_adapter_entry(entry, folder, &mut servers));
+    let resolve = |entry: &AdapterEntry| {
+        (!is_fetched(entry)).then(|| resolve_adapter_entry(entry, folder, &mut servers))
+    };
     let local: Vec<Option<_>> = config.adapters.iter().map(resolve).collect();
     Ok(trusted::of_configuration(&source, path, config.adapters.iter().zip(&local)))
 }
@@ -253,6 +260,7 @@ pub(super) fn resolve_adapter_entry(
             overrides.limits.apply_to_server(&mut target);
             target.grant_own_host();
             target.access.extend(&overrides.access);
+            overrides.apply_to_server(&mut target);
             let name = entry.name.clone().unwrap_or_else(|| mcp::name_from_link(&target.link));
             if !servers.insert(snake_case(&name)) {
                 return Err(error_with_hint(
@@ -319,7 +327,7 @@ fn invalid_rules(entry: &AdapterEntry) -> Vec<Diagnostic> {
                 let pointer = format!("{owner}/{key}/{index}");
                 problems.push(
                     Diagnostic::error(Code::SchemaInvalidValue, pointer, capitalize(&error.to_string()))
-                        .expected("tag:NAME, path:/PATH/**, op:NAME, category:WORD or deprecated")
+                        .expected("tag:NAME, path:/PATH/**, op:NAME, category:WORD, deprecated, prompt:NAME or resource:URI")
                         .found(rule.as_str())
                         .suggest(error.hint),
                 );

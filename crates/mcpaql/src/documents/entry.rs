@@ -1,6 +1,6 @@
 //! Overrides of an adapter's entry in the configuration. They replace what its document says.
 
-use mcpaql_core::adapter::{Adapter, Auth};
+use mcpaql_core::adapter::{Adapter, Auth, McpTarget};
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::diagnostic::Diagnostic;
 use mcpaql_core::host::NetworkAccess;
@@ -20,6 +20,8 @@ pub(crate) struct EntryOverrides {
     pub(crate) limits: CallLimits,
     /// Which private networks it may reach, and which hosts get its credentials.
     pub(crate) access: NetworkAccess,
+    /// Its MCP server may not ask the user or the user's model.
+    pub(crate) is_silenced: bool,
     /// Which operations to serve, unless an import has already selected them.
     pub(crate) selection: Selection,
     /// Whether new and changed tools of an MCP server are served at once.
@@ -33,6 +35,7 @@ impl EntryOverrides {
             auth: entry.auth.clone(),
             limits: entry.limits,
             access: entry.access.clone(),
+            is_silenced: !entry.questions,
             selection: Selection::parse(&entry.include, &entry.exclude)?,
             is_unpinned: !entry.pin,
         })
@@ -40,9 +43,13 @@ impl EntryOverrides {
 
     /// Whether nothing is overridden.
     pub(crate) fn is_empty(&self) -> bool {
-        let EntryOverrides { name, auth, limits, access, selection, is_unpinned: _ } = self;
+        let EntryOverrides { name, auth, limits, access, is_silenced, selection, is_unpinned: _ } = self;
         let is_unlimited = *limits == CallLimits::default() && *selection == Selection::default();
-        name.is_none() && auth.is_none() && *access == NetworkAccess::default() && is_unlimited
+        name.is_none()
+            && auth.is_none()
+            && !is_silenced
+            && *access == NetworkAccess::default()
+            && is_unlimited
     }
 
     /// Applies the overrides to the adapter of a document, and returns the problems of the selection rules.
@@ -73,14 +80,26 @@ impl EntryOverrides {
         let alternatives = adapter.targets.values_mut().map(|one| &mut one.target);
         for target in std::iter::once(&mut adapter.target).chain(alternatives) {
             self.limits.apply(target);
+            if let Some(server) = target.server_mut() {
+                self.apply_to_server(server);
+            }
             if let Some(access) = target.access_mut() {
                 access.extend(&self.access);
             }
         }
     }
 
+    /// Applies the overrides that concern questions, prompts and resources of an MCP server.
+    pub(crate) fn apply_to_server(&self, server: &mut McpTarget) {
+        server.questions = !self.is_silenced;
+        server.selection = self.selection.features();
+    }
+
     /// Applies the overrides that concern the catalog.
     pub(crate) fn apply_to_catalog(&self, catalog: &mut Catalog) {
+        if let Some(milliseconds) = self.limits.max_duration_ms {
+            catalog.max_duration_ms = milliseconds;
+        }
         if let Some(bytes) = self.limits.max_response_bytes {
             catalog.limits.response_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         }
@@ -184,7 +203,8 @@ operations:
 
     #[test]
     fn limits_of_an_entry_reach_the_target() {
-        let limits = CallLimits { timeout_ms: Some(5000), max_response_bytes: Some(77) };
+        let limits =
+            CallLimits { timeout_ms: Some(5000), max_duration_ms: Some(9000), max_response_bytes: Some(77) };
         let entry = EntryOverrides { limits, ..EntryOverrides::default() };
         let source = Source::new("things.yaml", DOCUMENT);
         let checked = check::check_with(&source, &AdapterSettings::default(), |adapter| {

@@ -37,13 +37,16 @@ pub(super) fn of_configuration<'e>(
             files.insert(relative(&overrides.display().to_string(), folder), content);
         }
         match resolved {
-            Some(Ok((source, _))) => files.extend(of_file(source).map(|(name, content)| (relative(&name, folder), content))),
+            Some(Ok((source, _))) => {
+                files.extend(of_file(source).map(|(name, content)| (relative(&name, folder), content)))
+            }
             // A file that is missing now may be there later.
             Some(Err(_)) => drop(files.insert(entry.pointer.clone(), Value::Null)),
             None => {}
         }
     }
-    let mut content = Map::from_iter([("configuration".to_owned(), configuration), ("files".to_owned(), files.into())]);
+    let mut content =
+        Map::from_iter([("configuration".to_owned(), configuration), ("files".to_owned(), files.into())]);
     let programs = trust::programs(&Value::Object(content.clone()), folder);
     if !programs.is_empty() {
         content.insert("programs".to_owned(), programs.into());
@@ -112,7 +115,15 @@ impl PlannedAdapter {
         };
         if let Some(config) = config {
             if let (Some(content), false) = (content.as_object_mut(), self.entry.is_empty()) {
-                let EntryOverrides { name: _, auth, limits: _, access, selection, is_unpinned } = &self.entry;
+                let EntryOverrides {
+                    name: _,
+                    auth,
+                    limits: _,
+                    access,
+                    is_silenced: _,
+                    selection,
+                    is_unpinned,
+                } = &self.entry;
                 let entry = format!("{auth:?} {access:?} {selection:?} {is_unpinned}");
                 content.insert("entry".to_owned(), entry.into());
             }
@@ -172,8 +183,11 @@ impl AdapterPlan {
         if let Some((source, _)) = self.config.as_ref().filter(|_| self.environment.is_some()) {
             let path = Path::new(&source.name);
             // The text of a client's configuration may contain credentials.
-            let servers: Map<String, Value> =
-                self.adapters.iter().filter_map(|one| Some((one.label(), one.subject(None)?.content))).collect();
+            let servers: Map<String, Value> = self
+                .adapters
+                .iter()
+                .filter_map(|one| Some((one.label(), one.subject(None)?.content)))
+                .collect();
             let (id, shown) = (trust::file_id(path), source.name.clone());
             return Some(TrustSubject { id, kind: TrustKind::Configuration, shown, content: servers.into() });
         }

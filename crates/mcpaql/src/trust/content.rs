@@ -34,7 +34,8 @@ const HARMLESS_IN_OPERATIONS: &[&str] =
     &["aliases", "deprecated", "description", "examples", "name", "source_id", "title"];
 
 /// Keys of a schema that only describe it.
-const HARMLESS_IN_SCHEMAS: &[&str] = &["$comment", "deprecated", "description", "example", "examples", "title"];
+const HARMLESS_IN_SCHEMAS: &[&str] =
+    &["$comment", "deprecated", "description", "example", "examples", "title"];
 
 /// Keys of `mcpaql.yaml` and of its entries that only name tools and bound their size, and those that only audits read.
 const HARMLESS_IN_CONFIGURATIONS: &[&str] = &[
@@ -63,7 +64,8 @@ pub(crate) fn of_document(document: &Value) -> Value {
     let operations = if is_generator_form { "endpoints" } else { "operations" };
     if let Some(Value::Object(groups)) = covered.get_mut(operations) {
         for (group, list) in groups.iter_mut() {
-            let category = Category::ALL.into_iter().find(|one| one.endpoint() == group || one.as_str() == group);
+            let category =
+                Category::ALL.into_iter().find(|one| one.endpoint() == group || one.as_str() == group);
             for one in list.as_array_mut().into_iter().flatten() {
                 *one = operation(one, category.unwrap_or(Category::Execute));
             }
@@ -94,7 +96,9 @@ fn operation(operation: &Value, category: Category) -> Value {
 /// Returns schemas by name or as a list, without descriptions.
 fn schemas(named: &Value) -> Value {
     match named {
-        Value::Object(map) => map.iter().map(|(name, one)| (name.clone(), schema(one))).collect::<Map<_, _>>().into(),
+        Value::Object(map) => {
+            map.iter().map(|(name, one)| (name.clone(), schema(one))).collect::<Map<_, _>>().into()
+        }
         Value::Array(list) => list.iter().map(schema).collect(),
         other => other.clone(),
     }
@@ -111,10 +115,17 @@ fn schema(value: &Value) -> Value {
                     continue;
                 }
                 let value = match key.as_str() {
-                    "properties" | "patternProperties" | "$defs" | "definitions" | "fields" | "object" => schemas(value),
-                    "items" | "prefixItems" | "additionalProperties" | "oneOf" | "anyOf" | "allOf" | "not" | "array" => {
-                        schema(value)
+                    "properties" | "patternProperties" | "$defs" | "definitions" | "fields" | "object" => {
+                        schemas(value)
                     }
+                    "items"
+                    | "prefixItems"
+                    | "additionalProperties"
+                    | "oneOf"
+                    | "anyOf"
+                    | "allOf"
+                    | "not"
+                    | "array" => schema(value),
                     _ => value.clone(),
                 };
                 covered.insert(key.clone(), value);
@@ -160,7 +171,9 @@ fn collect_command_words<'c>(value: &'c Value, words: &mut BTreeSet<&'c str>) {
         Value::Object(members) => {
             for (key, value) in members {
                 match (key.as_str(), value) {
-                    ("command", Value::Array(command)) => words.extend(command.iter().filter_map(Value::as_str)),
+                    ("command", Value::Array(command)) => {
+                        words.extend(command.iter().filter_map(Value::as_str))
+                    }
                     ("command", Value::String(program)) => drop(words.insert(program)),
                     _ => collect_command_words(value, words),
                 }
@@ -172,7 +185,11 @@ fn collect_command_words<'c>(value: &'c Value, words: &mut BTreeSet<&'c str>) {
 
 fn without(object: &Map<String, Value>, keys: &[&str]) -> Map<String, Value> {
     let is_covered = |key: &str| !keys.contains(&key);
-    object.iter().filter(|(key, _)| is_covered(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
+    object
+        .iter()
+        .filter(|(key, _)| is_covered(key))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
 }
 
 /// What a served adapter can reach: hosts, programs, variables and credentials. Texts for comparison only; they contain names of
@@ -197,7 +214,11 @@ pub(crate) fn reach_of(catalog: &Catalog) -> Reach {
             }
             Binding::Command(binding) => drop(reach.insert(format!("command {binding:?}"))),
             // A tool of the same server, a record of the same store, or nothing outside.
-            Binding::Mcp(_) | Binding::Store(_) | Binding::Introspect | Binding::Execution(_) | Binding::Code => {}
+            Binding::Mcp(_)
+            | Binding::Store(_)
+            | Binding::Introspect
+            | Binding::Execution(_)
+            | Binding::Code => {}
         }
     }
     reach
@@ -206,7 +227,7 @@ pub(crate) fn reach_of(catalog: &Catalog) -> Reach {
 /// Adds a target and its credentials. Limits and the form of records are not part of it.
 pub(crate) fn add_target(reach: &mut Reach, target: &TargetConfig, auth: &Auth) {
     let mut target = target.clone();
-    let limits = CallLimits { timeout_ms: Some(0), max_response_bytes: Some(0) };
+    let limits = CallLimits { timeout_ms: Some(0), max_duration_ms: Some(0), max_response_bytes: Some(0) };
     limits.apply(&mut target);
     match &mut target {
         TargetConfig::Store(store) => store.resources.clear(),
@@ -278,7 +299,9 @@ operations:
         ] {
             assert!(is_covered(SHOP, from, to), "{from} → {to}");
         }
-        for (from, to) in [("[ls, -l]", "[rm, -rf]"), ("cwd: /srv", "cwd: /"), ("env: [HOME]", "env: [HOME, KEY]")] {
+        for (from, to) in
+            [("[ls, -l]", "[rm, -rf]"), ("cwd: /srv", "cwd: /"), ("env: [HOME]", "env: [HOME, KEY]")]
+        {
             assert!(is_covered(TOOLS, from, to), "{from} → {to}");
         }
     }
@@ -300,7 +323,10 @@ operations:
 
     #[test]
     fn a_name_that_lowers_the_danger_is_covered() {
-        let wipe = SHOP.replace("name: refund_order, maps_to: POST /refunds, danger: destructive", "name: wipe_shop, maps_to: POST /wipe");
+        let wipe = SHOP.replace(
+            "name: refund_order, maps_to: POST /refunds, danger: destructive",
+            "name: wipe_shop, maps_to: POST /wipe",
+        );
         assert!(is_covered(&wipe, "wipe_shop", "tidy_shop"));
         assert!(!is_covered(&wipe, "wipe_shop", "wipe_all"));
     }
@@ -309,7 +335,10 @@ operations:
     fn a_value_that_is_called_description_is_covered() {
         let sent = SHOP.replace("default: new", "default: { description: a }");
         assert!(is_covered(&sent, "description: a }", "description: b }"));
-        let property = SHOP.replace("type: string, description: Words, default: new", "type: object, properties: { description: { type: string } }");
+        let property = SHOP.replace(
+            "type: string, description: Words, default: new",
+            "type: object, properties: { description: { type: string } }",
+        );
         assert!(is_covered(&property, "description: { type: string }", "description: { type: integer }"));
     }
 
@@ -367,8 +396,18 @@ endpoints:
             (SHOP, "shop.example.com", "evil.example.com", true),
             (SHOP, "${env:SHOP}", "${env:OTHER}", true),
             (SHOP, "token_env: TOKEN", "token_env: OTHER", true),
-            (SHOP, "maps_to: POST /refunds", "maps_to: POST /refunds, base_url: \"https://evil.example.com\"", true),
-            (SHOP, "maps_to: POST /refunds", "maps_to: POST /refunds, auth: { type: bearer, token_env: OTHER }", true),
+            (
+                SHOP,
+                "maps_to: POST /refunds",
+                "maps_to: POST /refunds, base_url: \"https://evil.example.com\"",
+                true,
+            ),
+            (
+                SHOP,
+                "maps_to: POST /refunds",
+                "maps_to: POST /refunds, auth: { type: bearer, token_env: OTHER }",
+                true,
+            ),
             (SHOP, "timeout: 30", "timeout: 31", false),
             (SHOP, "GET /orders", "GET /customers", false),
             (SHOP, "  execute:", "    - { name: get_more, maps_to: GET /more }\n  execute:", false),

@@ -29,7 +29,10 @@ impl TrustSummary {
     fn add(&mut self, key: &str, value: &Value) {
         match (key, value) {
             ("command", Value::Array(words)) if words.iter().any(Value::is_string) => {
-                let words: Vec<String> = words.iter().map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned)).collect();
+                let words: Vec<String> = words
+                    .iter()
+                    .map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned))
+                    .collect();
                 words.iter().for_each(|word| self.add_variables(word));
                 self.runs.insert(words.join(" "));
             }
@@ -69,7 +72,12 @@ impl TrustSummary {
     }
 
     pub(crate) fn lines(&self) -> Vec<String> {
-        let rows = [("runs", &self.runs), ("connects to", &self.connects), ("reads variables", &self.variables), ("uses files", &self.files)];
+        let rows = [
+            ("runs", &self.runs),
+            ("connects to", &self.connects),
+            ("reads variables", &self.variables),
+            ("uses files", &self.files),
+        ];
         let mut lines = Vec::new();
         for (what, items) in rows {
             for item in items.iter().take(MAX_LINES) {
@@ -147,7 +155,16 @@ mod tests {
             }},
         });
         let text = TrustSummary::of(&content).lines().join("\n");
-        for expected in ["npx -y server ${env:ROOT}", "git {", "https://shop.example.com", "KEY", "ROOT", "TOKEN", "shop.yaml", "./data"] {
+        for expected in [
+            "npx -y server ${env:ROOT}",
+            "git {",
+            "https://shop.example.com",
+            "KEY",
+            "ROOT",
+            "TOKEN",
+            "shop.yaml",
+            "./data",
+        ] {
             assert!(text.contains(expected), "{expected}: {text}");
         }
     }

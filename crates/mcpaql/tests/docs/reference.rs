@@ -171,16 +171,18 @@ fn every_key_of_the_configuration_is_described() {
     const PAGE: &str = "docs/reference/configuration.md";
     let all = known(settings(), "", load_config);
     let entry = known(settings(), "/adapters/0", load_config);
-    let shared: BTreeSet<String> = all.intersection(&entry).cloned().collect();
+    let mut shared: BTreeSet<String> = all.intersection(&entry).cloned().collect();
+    assert!(shared.remove("limits"), "the limits of the server are other ones than those of an adapter");
     let of = |set: &BTreeSet<String>| set.difference(&shared).cloned().collect::<BTreeSet<_>>();
     assert_eq!(listed(PAGE, "## The file"), of(&all));
     assert_eq!(listed(PAGE, "## An adapter"), of(&entry));
     assert_eq!(listed(PAGE, "## Settings"), shared);
     let team = || {
         let parts = json!({"names": {}, "titles": {}, "annotations": {}, "descriptions": {}, "schemas": {}});
-        json!({"adapters": [{"builtin": "notebook"}], "audit": {}, "policies": {"ours": {}}, "conventions": {"ours": parts}})
+        json!({"adapters": [{"builtin": "notebook"}], "audit": {}, "limits": {}, "policies": {"ours": {}}, "conventions": {"ours": parts}})
     };
     for (heading, pointer) in [
+        ("### Limits of the server", "/limits"),
         ("## `policies`", "/policies/ours"),
         ("## `conventions`", "/conventions/ours"),
         ("### `names`", "/conventions/ours/names"),

@@ -40,10 +40,15 @@ async fn pid(place: &TestFolder) -> String {
     .await
 }
 
+fn is_running(pid: &str) -> bool {
+    // A program whose server was killed may stay a zombie.
+    let state = std::process::Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
+    state.status.success() && !state.stdout.starts_with(b"Z")
+}
+
 async fn gone(pid: &str) {
-    let alive = || std::process::Command::new("kill").args(["-0", pid]).output().unwrap().status.success();
     with_timeout(async {
-        while alive() {
+        while is_running(pid) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     })
@@ -85,7 +90,7 @@ async fn executions_of_a_killed_server_are_marked_failed() {
     second.send(&tools_call(1, "work_mcpaql_read", "get_execution", json!({"execution_id": id}))).await;
     assert_eq!(second.envelope().await["data"]["status"], "running", "another process works on it");
 
-    pid(&place).await;
+    let pid = pid(&place).await;
     first.server.child.kill().await.unwrap();
     second.send(&tools_call(2, "work_mcpaql_read", "get_execution", json!({"execution_id": id}))).await;
     let left = second.envelope().await;
@@ -96,8 +101,35 @@ async fn executions_of_a_killed_server_are_marked_failed() {
     third.send(&tools_call(1, "work_mcpaql_read", "list_executions", json!({}))).await;
     let list = third.envelope().await["data"]["items"].clone();
     assert_eq!((&list[0]["execution_id"], &list[0]["status"]), (&id, &json!("failed")), "{list}");
-    // The program survives the killed server and ends by itself.
-    place.file("go", "");
+    // Its program is gone before it is reported as failed.
+    assert!(!is_running(&pid) || !cfg!(target_os = "linux"));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn programs_end_with_a_killed_server_even_if_they_have_left_its_session() {
+    let place = place();
+    let daemon = "setsid sh -c 'echo $$ > daemon; sleep 600' > /dev/null 2>&1 & ";
+    place.file(
+        "work.yaml",
+        &WORK.replace("[sh, -c, 'echo", &format!("[sh, -c, '{} echo", daemon.replace('\'', "''"))),
+    );
+    let mut server = RawClient::initialized(place.binary(&["serve", "work.yaml"])).await;
+    server.send(&tools_call(1, "work_mcpaql_execute", "build", json!({}))).await;
+    server.envelope().await;
+    let pid = pid(&place).await;
+    let daemon = with_timeout(async {
+        loop {
+            match std::fs::read_to_string(place.path().join("daemon")) {
+                Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
+                _ => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    })
+    .await;
+    server.server.child.kill().await.unwrap();
+    gone(&pid).await;
+    gone(&daemon).await;
 }
 
 #[tokio::test]

@@ -77,6 +77,36 @@ async fn a_client_that_never_reads_costs_little_memory() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn above_its_memory_limit_the_server_refuses_calls_and_recovers() {
+    let place = TestFolder::new();
+    place.file("shell.md", crate::documents::command_document());
+    place.file(
+        "mcpaql.yaml",
+        "limits: {memory: 32MB}\nadapters: [{document: shell.md}, {builtin: notebook}]\n",
+    );
+    let mut raw = RawClient::initialized(place.binary(&["serve", "--data", "data"])).await;
+    assert_serves(&mut raw, 1).await;
+    assert!(memory(&raw.server, "VmRSS") > 32 << 20, "the limit is too high for this test");
+    let (started, go) = (place.path().join("started"), place.path().join("go"));
+    let params = json!({"started": started, "go": go});
+    raw.send(&tools_call(2, "shell_mcpaql_execute", "wait_until", params)).await;
+    with_timeout(async {
+        while !started.exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    raw.send(&tools_call(3, "notebook_mcpaql_read", "list_notes", json!({}))).await;
+    let refused = raw.envelope().await;
+    assert_eq!(refused["error"]["code"], "RATE_LIMIT_EXCEEDED", "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("memory"), "{refused}");
+    std::fs::write(&go, "").unwrap();
+    assert_eq!(raw.envelope().await["data"], "waited");
+    assert_serves(&mut raw, 4).await;
+}
+
 #[tokio::test]
 async fn signals_of_the_system_do_not_end_the_server() {
     let place = TestFolder::new();

@@ -272,7 +272,6 @@ async fn poisoned_prompts_and_resources_are_refused_by_name() {
     let refused = [
         ("prompts/get", json!({"name": "facts_evil"})),
         ("resources/read", json!({"uri": "mcpaql://facts/fact://evil"})),
-        ("resources/read", json!({"uri": "fact://evil"})),
         ("resources/read", json!({"uri": "mcpaql://facts/bad://1/x"})),
     ];
     for (method, params) in &refused {

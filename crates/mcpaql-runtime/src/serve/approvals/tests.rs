@@ -20,7 +20,8 @@ async fn served() -> Served {
     let state = OperatorState::in_memory();
     let records = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&records);
-    let page = ApprovalPage::new(state.clone(), "ann", Arc::new(move |record| kept.lock().unwrap().push(record)));
+    let page =
+        ApprovalPage::new(state.clone(), "ann", Arc::new(move |record| kept.lock().unwrap().push(record)));
     let (started, start) = oneshot::channel();
     let shutdown = CancellationToken::new();
     let end = shutdown.clone().drop_guard();
@@ -38,7 +39,8 @@ impl Served {
     async fn send(&self, head: &str, extra: &str, body: &str) -> Reply {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         let length = body.len();
-        let host = if extra.contains("Host:") { String::new() } else { format!("Host: {}\r\n", self.address) };
+        let host =
+            if extra.contains("Host:") { String::new() } else { format!("Host: {}\r\n", self.address) };
         let request = format!(
             "{head} HTTP/1.1\r\n{host}{extra}Connection: close\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n\r\n{body}"
         );
@@ -114,11 +116,14 @@ async fn without_the_code_nothing_is_shown_or_decided() {
         let reply = served.send(head, "", "").await;
         assert!(!reply.1.contains("wipe_books") && reply.1.contains("name=code"), "{}", reply.1);
     }
-    let forged = served.send(&format!("POST /approvals/{id}"), "Cookie: mcpaql_session=guess\r\n", "decision=approve").await;
+    let forged = served
+        .send(&format!("POST /approvals/{id}"), "Cookie: mcpaql_session=guess\r\n", "decision=approve")
+        .await;
     assert_eq!(forged.0, 403);
     // A page that has the cookie, but not the form.
     let cookie = served.cookie().await;
-    let forged = served.send(&format!("POST /approvals/{id}"), &cookie, "secret=guess&decision=approve").await;
+    let forged =
+        served.send(&format!("POST /approvals/{id}"), &cookie, "secret=guess&decision=approve").await;
     assert_eq!(forged.0, 403);
     assert_eq!(served.status(&id).await, ConfirmationStatus::Open);
 }

@@ -116,7 +116,8 @@ impl MemoryTable {
     ) -> Vec<ExecutionRow> {
         let rows = self.rows();
         let newest = rows.by_seq.range(..before.unwrap_or(i64::MAX)).rev().map(|(_, entry)| &entry.row);
-        let wanted = newest.filter(|row| status.is_none_or(|status| row.status() == status) && row.belongs_to(caller));
+        let wanted =
+            newest.filter(|row| status.is_none_or(|status| row.status() == status) && row.belongs_to(caller));
         wanted.take(usize::try_from(count).unwrap_or_default()).cloned().collect()
     }
 

@@ -15,7 +15,7 @@
 //! What always holds: nothing is wrapped twice or returned twice; blocks are not changed; JSON is passed on as text,
 //! without white space between its tokens.
 
-use super::{duplicates, tool_error};
+use super::{duplicates, links, tool_error};
 use crate::secret::Mask;
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::response::{Answer, Payload, Warning};
@@ -68,8 +68,13 @@ struct ToolContent<'a> {
     blocks: Vec<Value>,
 }
 
-/// Converts a result to an answer. `mask` is called only if something may have to be hidden.
-pub(super) fn answer(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answer, OpError> {
+/// Converts a result to an answer, with its resources addressed by adapter. `mask` is called only if something may have to be
+/// hidden.
+pub(super) fn answer(
+    result: &RawValue,
+    adapter: Option<&str>,
+    mask: impl Fn() -> Mask,
+) -> Result<Answer, OpError> {
     let parts = read(result.get()).map_err(|_| {
         OpError::new(Code::Internal, "The MCP server's answer is not a tool result; tell the user.")
     })?;
@@ -82,9 +87,13 @@ pub(super) fn answer(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answe
         return Err(failure(content.texts, parts.structured_content, &mask()));
     }
     let ToolContent { mut texts, mut blocks } = content;
-    let data = match parts.structured_content.filter(|value| value.get() != "null") {
-        // What the server sends as blocks is not also data.
-        Some(structured) if texts.is_empty() && has_only(structured, &blocks) => text_data(texts, &blocks),
+    let structured = parts.structured_content.filter(|value| value.get() != "null");
+    // What the server sends as blocks is not also data.
+    let structured = structured.filter(|structured| !(texts.is_empty() && has_only(structured, &blocks)));
+    if let Some(adapter) = adapter {
+        blocks.iter_mut().for_each(|block| links::address_block(adapter, block));
+    }
+    let data = match structured {
         Some(structured) => {
             drop_repeated(&mut texts, structured);
             let kept = texts.into_iter().map(|text| json!({"type": "text", "text": text}));
@@ -97,7 +106,11 @@ pub(super) fn answer(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answe
 }
 
 /// Keeps a result as the server sent it. Only the secrets of a failure are masked.
-pub(super) fn original(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Answer, OpError> {
+pub(super) fn original(
+    result: &RawValue,
+    adapter: Option<&str>,
+    mask: impl Fn() -> Mask,
+) -> Result<Answer, OpError> {
     let parsed = serde_json::from_str(result.get());
     let mut value: Value = parsed.unwrap_or_else(|_| Payload::from(result.to_owned()).into_value());
     if value.get("isError") == Some(&Value::Bool(true)) {
@@ -118,7 +131,7 @@ pub(super) fn original(result: &RawValue, mask: impl Fn() -> Mask) -> Result<Ans
             let answer = Answer::new(Value::Null).with_original(original);
             Ok(answer.with_warnings(rounded.into_iter().collect()))
         }
-        _ => answer(result, mask),
+        _ => answer(result, adapter, mask),
     }
 }
 
@@ -321,7 +334,7 @@ mod tests {
 
     fn unwrapped(result: Value) -> Result<(Value, Vec<Value>), OpError> {
         let result = RawValue::from_string(result.to_string()).unwrap();
-        answer(&result, Mask::default).map(|answer| (answer.data.into_value(), answer.blocks))
+        answer(&result, None, Mask::default).map(|answer| (answer.data.into_value(), answer.blocks))
     }
 
     fn texts(texts: &[&str]) -> Value {
@@ -358,7 +371,7 @@ mod tests {
             let result = format!(
                 r#"{{"content":[{{"type":"text","text":"99999999999999999999"}}],"structuredContent":{{"n":{number}}}}}"#
             );
-            let answer = original(&RawValue::from_string(result).unwrap(), Mask::default).unwrap();
+            let answer = original(&RawValue::from_string(result).unwrap(), None, Mask::default).unwrap();
             assert_eq!(answer.warnings.len(), count, "{number}");
             assert!(answer.original.is_some());
         }
@@ -369,11 +382,11 @@ mod tests {
         let text = r#"{"z": 1.10, "a": 12345678901234567890.5, "\ud800": "\ud800"}"#;
         let result = json!({"content": texts(&[text])}).to_string();
         let result = RawValue::from_string(result).unwrap();
-        let Payload::Raw(raw) = answer(&result, Mask::default).unwrap().data else { panic!("parsed") };
+        let Payload::Raw(raw) = answer(&result, None, Mask::default).unwrap().data else { panic!("parsed") };
         assert_eq!(raw.get(), r#"{"z":1.10,"a":12345678901234567890.5,"\ud800":"\ud800"}"#);
         let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
         let result = RawValue::from_string(json!({"content": texts(&[&deep])}).to_string()).unwrap();
-        assert!(matches!(answer(&result, Mask::default).unwrap().data, Payload::Raw(_)));
+        assert!(matches!(answer(&result, None, Mask::default).unwrap().data, Payload::Raw(_)));
     }
 
     #[test]
@@ -432,7 +445,7 @@ mod tests {
             json!({"content": [], "structuredContent": inner}),
         ] {
             let raw = RawValue::from_string(result.to_string()).unwrap();
-            let answer = answer(&raw, Mask::default).unwrap();
+            let answer = answer(&raw, None, Mask::default).unwrap();
             assert_eq!(answer.warnings[0].message, "old");
             assert_eq!(answer.data.into_value(), json!({"a": 1}));
         }
@@ -473,7 +486,7 @@ mod tests {
         assert_eq!(unwrapped(json!(5)).unwrap_err().code, Code::Internal);
         let lone =
             RawValue::from_string(r#"{"content":[{"type":"text","text":"\ud800"}]}"#.to_owned()).unwrap();
-        let Payload::Raw(raw) = answer(&lone, Mask::default).unwrap().data else { panic!("parsed") };
+        let Payload::Raw(raw) = answer(&lone, None, Mask::default).unwrap().data else { panic!("parsed") };
         assert_eq!(raw.get(), r#"{"type":"text","text":"\ud800"}"#);
     }
 }

@@ -9,6 +9,7 @@
 //!   cancellation, the server is asked to stop the call.
 //! - Programs are ended together with their descendants.
 
+mod asking;
 #[cfg(feature = "http")]
 mod callers;
 mod calls;
@@ -23,6 +24,7 @@ mod session;
 mod sse;
 mod stdio;
 mod supervisor;
+mod suspects;
 
 pub use error::{UpstreamError, UpstreamSetupError};
 pub(crate) use session::is_input_required;
@@ -32,6 +34,7 @@ use crate::caller::Caller;
 use crate::environment::Environment;
 use crate::protocol::{FeatureChange, METHOD_NOT_FOUND};
 use crate::secret::Mask;
+use asking::QuestionSource;
 #[cfg(feature = "http")]
 use callers::{Callers, Lease, header_names};
 use futures_util::future::join_all;
@@ -39,6 +42,7 @@ use futures_util::future::join_all;
 use http::McpEndpoint;
 use mcpaql_core::adapter::{Auth, McpLink, McpTarget};
 use mcpaql_core::capture::Capture;
+use mcpaql_core::selection::FeatureSelection;
 #[cfg(not(feature = "http"))]
 use no_http::{NoCallers as Callers, NoEndpoint as McpEndpoint, NoLease as Lease, header_names};
 use serde_json::value::RawValue;
@@ -50,6 +54,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use stdio::Program;
 use supervisor::{StartOptions, Supervisor};
+use suspects::CrashCause;
 use tokio::sync::{broadcast, watch};
 
 /// Maximum number of pages of a list.
@@ -85,6 +90,7 @@ struct UpstreamHandle {
     callers: Option<Arc<Callers>>,
     timeout: Duration,
     eager: bool,
+    selection: FeatureSelection,
 }
 
 impl Drop for UpstreamHandle {
@@ -111,7 +117,7 @@ impl Upstream {
         auth: &Auth,
         environment: &Environment,
     ) -> Result<Upstream, UpstreamSetupError> {
-        Upstream::build(None, target, auth, environment)
+        Upstream::build(None, None, target, auth, environment)
     }
 
     /// Prepares the connection with a name for messages, instead of the name of its program or address.
@@ -124,10 +130,26 @@ impl Upstream {
         auth: &Auth,
         environment: &Environment,
     ) -> Result<Upstream, UpstreamSetupError> {
-        Upstream::build(Some(name), target, auth, environment)
+        Upstream::build(Some(name), Some(name), target, auth, environment)
+    }
+
+    /// Prepares the connection of an adapter, with a name for messages. Questions of the server and resources in its results show the
+    /// adapter's name.
+    ///
+    /// # Errors
+    /// When the target or the credentials are invalid.
+    pub fn of_adapter(
+        adapter: &str,
+        name: Option<&str>,
+        target: &McpTarget,
+        auth: &Auth,
+        environment: &Environment,
+    ) -> Result<Upstream, UpstreamSetupError> {
+        Upstream::build(Some(adapter), name, target, auth, environment)
     }
 
     fn build(
+        adapter: Option<&str>,
         name: Option<&str>,
         target: &McpTarget,
         auth: &Auth,
@@ -155,12 +177,21 @@ impl Upstream {
             UpstreamLink::Endpoint(endpoint) => Some(Arc::clone(endpoint)),
             UpstreamLink::Program(_) => return Err(UpstreamSetupError::CallerHeaders),
         };
-        let supervisor = Supervisor::new(StartOptions { link, name: name.clone(), limit, start_timeout });
+        let supervisor = {
+            let (name, questions) = (name.clone(), QuestionSource::new(adapter, target.questions));
+            Supervisor::new(StartOptions { link, name, limit, start_timeout, questions })
+        };
         let callers = endpoint
             .map(|endpoint| Callers::new(names, endpoint, &name, (limit, start_timeout), &supervisor));
         let timeout = Duration::from_millis(target.timeout_ms);
         Ok(Upstream {
-            handle: Arc::new(UpstreamHandle { supervisor, callers, timeout, eager: target.eager }),
+            handle: Arc::new(UpstreamHandle {
+                supervisor,
+                callers,
+                timeout,
+                eager: target.eager,
+                selection: target.selection.clone(),
+            }),
         })
     }
 
@@ -295,8 +326,22 @@ impl Upstream {
         caller: &Caller,
         is_read: bool,
     ) -> Result<Box<RawValue>, UpstreamError> {
+        // A client that answers questions itself would get those of the server with the result.
+        let quiet =
+            (!self.questions().is_allowed() && caller.input().is_some()).then(|| caller.without_input());
+        let caller = quiet.as_ref().unwrap_or(caller);
         let conversation = self.conversation_for(caller)?;
         self.request_in(conversation.supervisor(), method, params, caller, is_read).await
+    }
+
+    /// How questions of the server are passed on.
+    pub(crate) fn questions(&self) -> &QuestionSource {
+        self.handle.supervisor.questions()
+    }
+
+    /// Which prompts and resources of the server are served.
+    pub(crate) fn selection(&self) -> &FeatureSelection {
+        &self.handle.selection
     }
 
     /// Returns the conversation for a caller.
@@ -318,7 +363,9 @@ impl Upstream {
         is_read: bool,
     ) -> Result<Box<RawValue>, UpstreamError> {
         let mut is_retry = false;
+        let cause = CrashCause::of(method, params, caller);
         loop {
+            supervisor.check_suspect(cause)?;
             let session = supervisor.session().await?;
             // A client that answers questions itself speaks with the server in its own revision, if the server does.
             let stateless = match caller.input() {
@@ -326,7 +373,11 @@ impl Upstream {
                 Some(_) | None => None,
             };
             let session = stateless.unwrap_or(session);
-            match session.ask(method, params, caller, self.handle.timeout).await {
+            let outcome = session.ask(method, params, caller, self.handle.timeout).await;
+            if outcome.is_ok() {
+                supervisor.record_answer(cause);
+            }
+            match outcome {
                 Ok(answer) if method == "tools/list" => {
                     return Ok(session.tools_without_credentials(answer));
                 }

@@ -93,3 +93,30 @@ async fn adapters_that_share_tools_need_different_names() {
         "two adapters have the same name: echo (echo.yaml) and echo (echo.yaml); set another `name` for one of them"
     );
 }
+
+#[tokio::test]
+async fn a_call_without_an_adapter_is_not_sent_to_another_one_while_an_adapter_is_unknown() {
+    let down = GatewayMember {
+        key: "down".into(),
+        name: "down".into(),
+        source: "down.yaml".into(),
+        origin: MemberOrigin::Broken { reason: "its document has errors".into() },
+    };
+    let gateway = Gateway::open(vec![shared("echo", ECHO), down], without_data()).await.unwrap();
+    let say = json!({"operation": "say", "params": {"text": "hello"}});
+    let refused = call(&gateway, "mcpaql_read", say.clone()).await;
+    assert_eq!(refused["error"]["code"], "VALIDATION_MISSING_PARAM", "{refused}");
+    assert_eq!(refused["error"]["details"]["adapters"], json!(["echo"]));
+    assert!(refused["error"]["message"].as_str().unwrap().starts_with("The adapter 'down' is not available"));
+    let batch = call(&gateway, "mcpaql_read", json!({"operations": [say]})).await;
+    assert_eq!(batch["results"][0]["result"]["error"]["code"], "VALIDATION_MISSING_PARAM", "{batch}");
+    let named = json!({"adapter": "echo", "operation": "say", "params": {"text": "hello"}});
+    assert_eq!(call(&gateway, "mcpaql_read", named).await["data"], "hello");
+    let found = json!({"operation": "introspect", "params": {"search": "say something"}});
+    assert_eq!(call(&gateway, "mcpaql_read", found).await["success"], true, "discovery covers all adapters");
+    let unknown = call(&gateway, "mcpaql_read", json!({"operation": "nonsense"})).await;
+    assert_eq!(unknown["error"]["code"], "NOT_FOUND_OPERATION");
+    gateway.replace(vec![shared("echo", ECHO)]).await.unwrap();
+    let say = json!({"operation": "say", "params": {"text": "hello"}});
+    assert_eq!(call(&gateway, "mcpaql_read", say).await["data"], "hello");
+}

@@ -39,6 +39,7 @@ async fn the_program_gets_the_variables_that_are_named_and_no_others() {
     let heard = said(&call(&upstream, "environment", json!({})).await.unwrap());
     let names = heard["names"].as_array().unwrap();
     assert!(names.contains(&json!("PATH")) && names.contains(&json!(server::FAULTS)), "{names:?}");
+    assert!(names.contains(&json!("MCPAQL_PROCESS")), "its descendants are found by this mark");
     assert!(!names.contains(&json!("UNWANTED")) && !names.contains(&json!("LISTED")), "{names:?}");
     assert_eq!(heard["token"], "[redacted]", "it arrives, and the answer does not show it");
     assert!(!format!("{upstream:?}").contains("s3cret"));

@@ -33,6 +33,8 @@ struct Server {
     asking: Mutex<Vec<(String, Value)>>,
     gathered: Mutex<Vec<(Value, Value)>>,
     changed: AtomicUsize,
+    /// What the client declared in the handshake.
+    capabilities: Mutex<Value>,
     /// The levels that were set, in order.
     levels: Mutex<Vec<Value>>,
 }
@@ -100,6 +102,7 @@ impl Server {
             Some("initialize") if self.has("stateless") => refuse(id, -32601, "Method not found"),
             Some("initialize") => {
                 assert_eq!(params["protocolVersion"], "2025-11-25");
+                self.capabilities.lock().unwrap().clone_from(&params["capabilities"]);
                 let mut capabilities =
                     json!({"tools": {"listChanged": true}, "prompts": {}, "resources": {"subscribe": true}});
                 if self.has("logs") {
@@ -145,7 +148,8 @@ impl Server {
             Some("prompts/get") => answer(
                 id,
                 json!({"description": "d", "messages": [{"role": "user",
-                "content": {"type": "text", "text": format!("{}: {}", params["name"], params["arguments"])}}]}),
+                "content": {"type": "text", "text": format!("{}: {}", params["name"], params["arguments"])}}, {"role": "user",
+                "content": {"type": "resource_link", "uri": "file:///linked", "name": "linked"}}]}),
             ),
             Some("resources/list") => answer(
                 id,
@@ -253,6 +257,15 @@ impl Server {
                 complain("out of cheese");
                 return Some(7);
             }
+            "busy" => {
+                let token = params["_meta"]["progressToken"].clone();
+                std::thread::spawn(move || {
+                    for done in 1.. {
+                        notify("notifications/progress", json!({"progressToken": token, "progress": done}));
+                        std::thread::sleep(std::time::Duration::from_millis(20));
+                    }
+                });
+            }
             "gather" => self.gather(id, arguments),
             "change" => {
                 self.changed.fetch_add(1, Ordering::SeqCst);
@@ -293,6 +306,7 @@ impl Server {
                 "a": {"method": "elicitation/create", "params": arguments},
                 "b": {"method": "roots/list"}}}),
             ),
+            "capabilities" => text(id, self.capabilities.lock().unwrap().to_string()),
             "result" => answer(id, arguments["result"].clone()),
             "error" => {
                 refuse(id, arguments["code"].as_i64().unwrap(), arguments["message"].as_str().unwrap())

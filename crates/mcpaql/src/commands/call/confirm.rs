@@ -49,7 +49,9 @@ pub(super) async fn confirm(
     }
     match confirming {
         Confirming::No => {
-            let or_approve = approval.map(|id| format!(", or run `mcpaql approve {id}` and this command again")).unwrap_or_default();
+            let or_approve = approval
+                .map(|id| format!(", or run `mcpaql approve {id}` and this command again"))
+                .unwrap_or_default();
             output::status_line(&format!("hint: to confirm the call, add --yes{or_approve}"));
             return Ok(None);
         }
@@ -78,12 +80,17 @@ pub(super) async fn confirm(
 /// Returns what the user confirms.
 fn question(error: &OpError, params: &Map<String, Value>) -> String {
     let text = |key: &str| error.details.get(key).and_then(Value::as_str).map(output::sanitize_line);
-    let mut lines = vec![text("confirmation_message").unwrap_or_else(|| output::sanitize_line(&error.message))];
+    let mut lines =
+        vec![text("confirmation_message").unwrap_or_else(|| output::sanitize_line(&error.message))];
     for (name, value) in params.iter().filter(|(name, _)| !name.starts_with('_')) {
         lines.push(output::sanitize_line(&format!("  {name} = {value}")));
     }
     lines.extend(text("danger_level").map(|level| format!("  danger: {level}")));
     let reasons = error.details.get("reasons").and_then(Value::as_array).into_iter().flatten();
-    lines.extend(reasons.filter_map(Value::as_str).map(|reason| format!("  because {}", output::sanitize_line(reason))));
+    lines.extend(
+        reasons
+            .filter_map(Value::as_str)
+            .map(|reason| format!("  because {}", output::sanitize_line(reason))),
+    );
     lines.join("\n")
 }

@@ -222,6 +222,7 @@ fn entry(
         overrides: None,
         auth,
         limits: CallLimits::default(),
+        questions: true,
         access: Default::default(),
         pin: true,
         settings: Default::default(),

@@ -95,7 +95,8 @@ impl ExplainedCall<'_> {
             verdict(decision),
             decision.decided_by
         )];
-        let mut row = |name: &str, value: &str| lines.push(format!("  {name:<10}{}", output::sanitize_line(value)));
+        let mut row =
+            |name: &str, value: &str| lines.push(format!("  {name:<10}{}", output::sanitize_line(value)));
         let danger = match decision.danger == call.danger {
             true => decision.danger.as_str().to_owned(),
             false => format!("{} (the document says {})", decision.danger.as_str(), call.danger.as_str()),
@@ -117,7 +118,10 @@ impl ExplainedCall<'_> {
             row("warning", &warning.message);
         }
         if let Some(observed) = &decision.observed {
-            row("observed", &format!("without `mode: observe`: {} (by the {})", verdict(observed), observed.decided_by));
+            row(
+                "observed",
+                &format!("without `mode: observe`: {} (by the {})", verdict(observed), observed.decided_by),
+            );
         }
         if let Some(invalid) = &self.invalid {
             row("note", &format!("the call is refused before, because its parameters are wrong: {invalid}"));
@@ -127,7 +131,8 @@ impl ExplainedCall<'_> {
             lines.push("Rules:".to_owned());
         }
         for one in traces {
-            let decides = one.decision.map(|verdict| format!(", says {}", verdict.as_str())).unwrap_or_default();
+            let decides =
+                one.decision.map(|verdict| format!(", says {}", verdict.as_str())).unwrap_or_default();
             let note = one.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
             let line = format!("  {} {}{decides}{note}", one.name, matched(one.matched));
             lines.push(output::sanitize_line(&line));

@@ -36,7 +36,8 @@ pub(crate) fn run(args: &args::RulesReplayArgs) -> Result<CommandOutcome> {
     } else {
         if !differences.is_empty() {
             let head = ["TIME", "CALLER", "OPERATION", "WAS", "NOW", "BY"].map(str::to_owned);
-            let rows: Vec<[String; 6]> = std::iter::once(head).chain(differences.iter().map(ReplayDifference::row)).collect();
+            let rows: Vec<[String; 6]> =
+                std::iter::once(head).chain(differences.iter().map(ReplayDifference::row)).collect();
             output::print_data(&output::format_table(&rows, 6));
         }
         let decided = counted(differences.len(), "call");
@@ -54,7 +55,10 @@ fn read_rules(path: &Path) -> Result<GateConfig> {
     source.locate(&mut diagnostics);
     output::print_diagnostics(&source, &diagnostics);
     if diagnostics.iter().any(|one| one.severity == Severity::Error) {
-        return Err(error_with_hint(format!("{} has errors", source.name), "correct it and run the command again"));
+        return Err(error_with_hint(
+            format!("{} has errors", source.name),
+            "correct it and run the command again",
+        ));
     }
     Ok(config)
 }
@@ -90,12 +94,17 @@ impl RuleReplay {
         {
             return;
         }
-        let (Some(adapter), Some(operation), Some(was)) = (&record.adapter, &record.operation, &record.decision) else {
+        let (Some(adapter), Some(operation), Some(was)) =
+            (&record.adapter, &record.operation, &record.decision)
+        else {
             return;
         };
         let danger = record.declared_danger.as_deref().or(record.danger.as_deref()).and_then(Danger::parse);
         let trust = record.trust.as_deref().and_then(TrustLevel::parse);
-        let category = record.category.as_deref().and_then(|word| Category::ALL.into_iter().find(|one| one.as_str() == word));
+        let category = record
+            .category
+            .as_deref()
+            .and_then(|word| Category::ALL.into_iter().find(|one| one.as_str() == word));
         let (Some(danger), Some(trust), Some(category)) = (danger, trust, category) else { return };
         let empty = Map::new();
         let caller = record.caller.as_deref().unwrap_or_default();

@@ -3,6 +3,7 @@
 //! What always holds: the values of a caller are sent only in that caller's conversation; values are looked up by a
 //! digest and never shown; there are at most [`MAX_CALLERS`] conversations, and an idle one is closed after a while.
 
+use super::asking::QuestionSource;
 use super::calls::Changes;
 use super::error::{UpstreamError, UpstreamSetupError};
 use super::http::McpEndpoint;
@@ -38,6 +39,7 @@ pub(super) struct Callers {
     limit: usize,
     start_timeout: Duration,
     changes: Changes,
+    questions: QuestionSource,
     inner: Mutex<CallerTable>,
 }
 
@@ -84,7 +86,8 @@ impl Callers {
         supervisor: &Supervisor,
     ) -> Arc<Callers> {
         let (name, changes, inner) = (name.to_owned(), supervisor.changes().clone(), Mutex::default());
-        Arc::new(Callers { names, endpoint, name, limit, start_timeout, changes, inner })
+        let questions = supervisor.questions().clone();
+        Arc::new(Callers { names, endpoint, name, limit, start_timeout, changes, questions, inner })
     }
 
     fn inner(&self) -> MutexGuard<'_, CallerTable> {
@@ -133,7 +136,9 @@ impl Callers {
         let link =
             UpstreamLink::Endpoint(Arc::new(self.endpoint.with_overrides(HeaderOverrides { headers, mask })));
         let (name, limit, start_timeout) = (self.name.clone(), self.limit, self.start_timeout);
-        Ok(Supervisor::with_changes(StartOptions { link, name, limit, start_timeout }, self.changes.clone()))
+        let questions = self.questions.clone();
+        let options = StartOptions { link, name, limit, start_timeout, questions };
+        Ok(Supervisor::with_changes(options, self.changes.clone()))
     }
 
     /// Closes idle conversations. Returns how long to wait before the next check; `None` if no conversation is left.
@@ -290,6 +295,7 @@ mod tests {
             name: "far".into(),
             limit: 1,
             start_timeout: Duration::from_secs(1),
+            questions: QuestionSource::new(None, true),
         };
         let names = ["X-One", "X-Two"]
             .map(|name| (name.to_owned(), HeaderName::from_bytes(name.as_bytes()).unwrap()));

@@ -8,6 +8,7 @@
 
 use super::error::UpstreamError;
 use super::message::{self, UpstreamMessage};
+use super::suspects::CrashCause;
 use crate::caller::{Ability, Caller, Progress};
 use crate::protocol::{FeatureChange, IdScan, LOG_MESSAGE, LogFilter, METHOD_NOT_FOUND, RpcError};
 use crate::secret::Mask;
@@ -74,12 +75,15 @@ struct CallTable {
     /// The server's name, as far as known.
     server: String,
     end: Option<UpstreamError>,
+    /// The calls that were running when the conversation ended.
+    ended_during: Vec<CrashCause>,
 }
 
 struct WaitingCall {
     answer: oneshot::Sender<CallResult>,
     events: mpsc::Sender<CallEvent>,
     caller: Caller,
+    cause: CrashCause,
     /// Whether the server may send questions and logs for this call.
     is_work: bool,
     last_progress_ms: Arc<AtomicU64>,
@@ -124,7 +128,12 @@ impl Calls {
     /// answer.
     pub(super) fn new(server: &str, limit: usize, changes: Changes) -> (Arc<Calls>, mpsc::Receiver<String>) {
         let (outbox, outgoing) = mpsc::channel(OUTBOX_CAPACITY);
-        let inner = CallTable { waiting: BTreeMap::new(), server: server.to_owned(), end: None };
+        let inner = CallTable {
+            waiting: BTreeMap::new(),
+            server: server.to_owned(),
+            end: None,
+            ended_during: Vec::new(),
+        };
         let calls = Calls {
             inner: Mutex::new(inner),
             next: AtomicU64::new(1),
@@ -164,6 +173,7 @@ impl Calls {
     pub(super) fn begin_call(
         self: &Arc<Self>,
         method: &str,
+        cause: CrashCause,
         caller: &Caller,
     ) -> Result<PendingCall, UpstreamError> {
         let (sender, answer) = oneshot::channel();
@@ -174,6 +184,7 @@ impl Calls {
             answer: sender,
             events: event_sender,
             caller: caller.clone(),
+            cause,
             is_work: is_work(method),
             last_progress_ms: Arc::clone(&last_progress_ms),
         };
@@ -214,6 +225,9 @@ impl Calls {
         let waiting = {
             let mut inner = self.inner();
             let error = inner.end.get_or_insert(error).clone();
+            let work = inner.waiting.values().filter(|call| call.is_work).map(|call| call.cause);
+            let during: Vec<CrashCause> = work.collect();
+            inner.ended_during.extend(during);
             std::mem::take(&mut inner.waiting).into_values().map(move |call| (call, error.clone()))
         };
         for (call, error) in waiting {
@@ -232,6 +246,11 @@ impl Calls {
     /// Why the conversation has ended.
     pub(super) fn end_reason(&self) -> Option<UpstreamError> {
         self.inner().end.clone()
+    }
+
+    /// The calls that were running when the conversation ended.
+    pub(super) fn ended_during(&self) -> Vec<CrashCause> {
+        self.inner().ended_during.clone()
     }
 
     /// Completes when the conversation has ended.

@@ -151,11 +151,11 @@ pub(super) fn capabilities() -> Value {
 pub(super) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// The `_meta` of each request in revisions without a handshake.
-pub(super) fn stateless_meta() -> Map<String, Value> {
+pub(super) fn stateless_meta(capabilities: Value) -> Map<String, Value> {
     let mut meta = Map::new();
     meta.insert("io.modelcontextprotocol/protocolVersion".into(), STATELESS_REVISION.into());
     meta.insert("io.modelcontextprotocol/clientInfo".into(), client_info());
-    meta.insert(CLIENT_CAPABILITIES.into(), capabilities());
+    meta.insert(CLIENT_CAPABILITIES.into(), capabilities);
     meta
 }
 

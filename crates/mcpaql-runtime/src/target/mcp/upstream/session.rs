@@ -4,13 +4,16 @@
 //! forwards notifications, in the order of arrival. Dropping it discards all of that and tells the upstream to stop.
 
 use super::McpEndpoint;
+use super::asking::QuestionSource;
 use super::calls::{CallEvent, Calls, Changes, PendingCall, is_work, no_answer};
 use super::error::{CallFailure, UpstreamError};
 use super::message::{self, CLIENT_CAPABILITIES, REVISION, STATELESS_REVISION, UNSUPPORTED_REVISION};
 use super::stdio::{Program, ProgramMasks};
+use super::suspects::CrashCause;
 use crate::caller::{Ability, AskError, Caller};
 use crate::protocol::{LOG_LEVEL, LogFilter, LogLevel, METHOD_NOT_FOUND, SET_LEVEL};
 use crate::secret::Mask;
+use crate::target::mcp::links;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
@@ -53,6 +56,7 @@ pub(super) struct UpstreamSession {
     endpoint: Option<Arc<McpEndpoint>>,
     /// The secrets that the program was given.
     masks: ProgramMasks,
+    questions: QuestionSource,
     handshake: OnceLock<Map<String, Value>>,
     /// The `_meta` of each request in revisions without a handshake.
     meta: OnceLock<Map<String, Value>>,
@@ -83,7 +87,7 @@ impl UpstreamSession {
     /// Starts the server if it is a program, and performs the handshake.
     pub(super) async fn start(
         link: &UpstreamLink,
-        server: &str,
+        (server, questions): (&str, &QuestionSource),
         limit: usize,
         changes: Changes,
         time_limit: Duration,
@@ -111,8 +115,19 @@ impl UpstreamSession {
         let keeper = Mutex::new(Some(keeper));
         let level = Mutex::new(None);
         let stateless = OnceCell::new();
-        let session =
-            UpstreamSession { calls, endpoint, masks, handshake, meta, level, closing, keeper, stateless };
+        let questions = questions.clone();
+        let session = UpstreamSession {
+            calls,
+            endpoint,
+            masks,
+            questions,
+            handshake,
+            meta,
+            level,
+            closing,
+            keeper,
+            stateless,
+        };
         match timeout(time_limit, session.perform_handshake(time_limit, opening)).await {
             // The server's error may contain secrets that it was given.
             Ok(outcome) => outcome.map_err(|error| error.masked(&session.mask()))?,
@@ -128,7 +143,7 @@ impl UpstreamSession {
     ) -> Result<(), UpstreamError> {
         let params = json!({
             "protocolVersion": REVISION,
-            "capabilities": message::capabilities(),
+            "capabilities": self.questions.capabilities(message::capabilities()),
             "clientInfo": message::client_info(),
         });
         let nobody = Caller::nobody();
@@ -144,7 +159,9 @@ impl UpstreamSession {
                 error: UpstreamError::Refused { code: METHOD_NOT_FOUND | UNSUPPORTED_REVISION, .. },
                 ..
             })) => {
-                let _ = self.meta.set(message::stateless_meta());
+                let _ = self
+                    .meta
+                    .set(message::stateless_meta(self.questions.capabilities(message::capabilities())));
                 if let Some(endpoint) = &self.endpoint {
                     endpoint.set_version(STATELESS_REVISION);
                 }
@@ -193,9 +210,16 @@ impl UpstreamSession {
             let link = UpstreamLink::Endpoint(Arc::clone(endpoint));
             let (server, changes) = (self.calls.server(), Changes::default());
             let opening = SessionOpening::Stateless;
-            let started = UpstreamSession::start(&link, &server, limit, changes, DISCOVER_TIMEOUT, opening)
-                .await
-                .ok()?;
+            let started = UpstreamSession::start(
+                &link,
+                (&server, &self.questions),
+                limit,
+                changes,
+                DISCOVER_TIMEOUT,
+                opening,
+            )
+            .await
+            .ok()?;
             let versions = started.handshake().get("supportedVersions").cloned().unwrap_or_default();
             let is_supported =
                 versions.as_array().is_some_and(|all| all.iter().any(|one| one == STATELESS_REVISION));
@@ -306,7 +330,7 @@ impl UpstreamSession {
         for _ in 0..MAX_INPUT_ROUNDS {
             let Some(required) = InputRequired::read(&answer) else { return Ok(answer) };
             let mut with_answers = params.clone();
-            with_answers.extend(Box::pin(required.collect_answers(caller)).await);
+            with_answers.extend(Box::pin(required.collect_answers(caller, &self.questions)).await);
             answer = Box::pin(self.ask_once(method, &with_answers, caller, time_limit)).await?;
         }
         let reason = "requests input too often".into();
@@ -346,7 +370,10 @@ impl UpstreamSession {
         time_limit: Duration,
     ) -> Result<Box<RawValue>, CallFailure> {
         let time_limit = time_limit.min(FOREVER);
-        let mut pending = self.calls.begin_call(method, caller).map_err(CallFailure::unseen)?;
+        let mut pending = self
+            .calls
+            .begin_call(method, CrashCause::of(method, params, caller), caller)
+            .map_err(CallFailure::unseen)?;
         let mut posting = self.post(&pending, method, params, caller);
         let mut posted = false;
         let mut questions = FuturesUnordered::new();
@@ -358,7 +385,7 @@ impl UpstreamSession {
                     CallEvent::Notification { method, params } => caller.notify(&method, params).await,
                     CallEvent::Question { id, ability, params } => {
                         pending.open.push(id.clone());
-                        questions.push(answer_question(id, ability, params, caller));
+                        questions.push(answer_question(id, ability, params, (caller, &self.questions)));
                     }
                 },
                 outcome = &mut pending.answer => {
@@ -475,13 +502,13 @@ impl InputRequired {
     }
 
     /// Returns the additional parameters for sending the request again. Questions without an answer are omitted.
-    async fn collect_answers(self, caller: &Caller) -> Map<String, Value> {
+    async fn collect_answers(self, caller: &Caller, source: &QuestionSource) -> Map<String, Value> {
         let mut responses = Map::new();
         for (key, request) in self.input_requests {
             let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
             let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
             let answer = match Ability::from_method(method) {
-                Some(ability) => ask_caller(ability, params, caller).await.ok(),
+                Some(ability) => ask_caller(ability, params, (caller, source)).await.ok(),
                 None => None,
             };
             responses.extend(answer.map(|answer| (key, answer)));
@@ -498,15 +525,26 @@ async fn answer_question(
     id: Box<RawValue>,
     ability: Ability,
     params: Value,
-    caller: &Caller,
+    asked: (&Caller, &QuestionSource),
 ) -> (Box<RawValue>, String) {
-    let outcome = ask_caller(ability, params, caller).await;
+    let outcome = ask_caller(ability, params, asked).await;
     let answer = message::answer(&id, outcome);
     (id, answer)
 }
 
 /// Returns the caller's answer, or an error instead.
-async fn ask_caller(ability: Ability, params: Value, caller: &Caller) -> Result<Value, Value> {
+async fn ask_caller(
+    ability: Ability,
+    mut params: Value,
+    (caller, source): (&Caller, &QuestionSource),
+) -> Result<Value, Value> {
+    if !source.is_allowed() {
+        return no_answer(ability);
+    }
+    source.name_in(ability, &mut params);
+    if let Some(adapter) = source.adapter() {
+        links::address_messages(adapter, &mut params);
+    }
     ask_with_timeout(QUESTION_TIMEOUT, ability, caller.ask(ability, params)).await
 }
 

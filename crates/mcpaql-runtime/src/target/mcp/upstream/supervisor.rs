@@ -1,13 +1,15 @@
 //! Supervises an upstream: starts it on first use, one start at a time, and restarts it after failures with
 //! increasing delays.
 //!
-//! What always holds: a start outlives the call that began it, so a cancelled call does not stop it for others;
+//! What always holds: a crash during calls delays only those calls (see `suspects`); a start outlives the call that began it, so a cancelled call does not stop it for others;
 //! during a restart delay, calls fail immediately and report the remaining time; dropping the last handle ends
 //! everything.
 
+use super::asking::QuestionSource;
 use super::calls::Changes;
 use super::error::UpstreamError;
 use super::session::{SessionOpening, UpstreamLink, UpstreamSession};
+use super::suspects::{CrashCause, Suspects};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -50,6 +52,7 @@ pub(super) struct StartOptions {
     pub(super) name: String,
     pub(super) limit: usize,
     pub(super) start_timeout: Duration,
+    pub(super) questions: QuestionSource,
 }
 
 /// Supervises one upstream. The tasks that start and watch the upstream share the supervisor.
@@ -68,6 +71,7 @@ struct SupervisorState {
     starts: u64,
     /// The last answer to a handshake.
     handshake: Option<Arc<Map<String, Value>>>,
+    suspects: Suspects,
 }
 
 enum Phase {
@@ -92,8 +96,13 @@ impl Supervisor {
 
     /// Returns a supervisor that shares its counters of changes with others.
     pub(super) fn with_changes(options: StartOptions, changes: Changes) -> Arc<Supervisor> {
-        let inner =
-            Mutex::new(SupervisorState { phase: Phase::Idle, failures: 0, starts: 0, handshake: None });
+        let inner = Mutex::new(SupervisorState {
+            phase: Phase::Idle,
+            failures: 0,
+            starts: 0,
+            handshake: None,
+            suspects: Suspects::default(),
+        });
         Arc::new(Supervisor { options, inner, state: watch::Sender::new(UpstreamState::Idle), changes })
     }
 
@@ -116,6 +125,10 @@ impl Supervisor {
     /// Maximum size of an answer.
     pub(super) fn limit(&self) -> usize {
         self.options.limit
+    }
+
+    pub(super) fn questions(&self) -> &QuestionSource {
+        &self.options.questions
     }
 
     pub(super) fn is_program(&self) -> bool {
@@ -148,8 +161,8 @@ impl Supervisor {
                 }
                 // The task that watches the session has not noticed its end yet.
                 Phase::Running { session, since } => {
-                    let (error, since) = (session.calls().end_reason(), *since);
-                    self.record_exit(&mut inner, error, since);
+                    let (calls, since) = (Arc::clone(session.calls()), *since);
+                    self.record_exit(&mut inner, &calls, since);
                 }
                 Phase::Idle | Phase::Starting { .. } | Phase::Down { .. } => {}
             }
@@ -179,10 +192,10 @@ impl Supervisor {
         self.state.send_replace(UpstreamState::Starting);
         let supervisor = Arc::clone(self);
         let task = tokio::spawn(async move {
-            let StartOptions { link, name, limit, start_timeout } = &supervisor.options;
+            let StartOptions { link, name, limit, start_timeout, questions } = &supervisor.options;
             let started = UpstreamSession::start(
                 link,
-                name,
+                (name, questions),
                 *limit,
                 supervisor.changes.clone(),
                 *start_timeout,
@@ -238,15 +251,37 @@ impl Supervisor {
             if let Some(error) = &error {
                 tracing::warn!(server = %self.options.name, reason = %error, "MCP server disconnected");
             }
-            self.record_exit(&mut inner, error, since);
+            self.record_exit(&mut inner, calls, since);
         }
     }
 
-    fn record_exit(&self, inner: &mut SupervisorState, error: Option<UpstreamError>, since: Instant) {
+    /// Returns an error for a call that crashed the server and must wait.
+    pub(super) fn check_suspect(&self, cause: CrashCause) -> Result<(), UpstreamError> {
+        let Some(left) = self.inner().suspects.left(cause) else { return Ok(()) };
+        Err(UpstreamError::Unavailable {
+            server: self.options.name.clone(),
+            reason: "ended during the last calls of this kind".to_owned(),
+            cause: None,
+            retry_after: Some(left),
+        })
+    }
+
+    /// Records that a call was answered.
+    pub(super) fn record_answer(&self, cause: CrashCause) {
+        self.inner().suspects.answered(cause);
+    }
+
+    fn record_exit(&self, inner: &mut SupervisorState, calls: &super::calls::Calls, since: Instant) {
+        let error = calls.end_reason();
         if since.elapsed() >= STABLE_AFTER {
             inner.failures = 0;
         }
         match error {
+            Some(error) if inner.suspects.charge(&calls.ended_during(), delay) => {
+                // Only the calls that may be the cause wait.
+                self.state.send_replace(UpstreamState::Failed { reason: error.to_string() });
+                inner.phase = Phase::Down { until: Instant::now(), error };
+            }
             Some(error) => self.fail(inner, error),
             None => inner.phase = Phase::Idle,
         }

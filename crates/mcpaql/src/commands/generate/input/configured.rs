@@ -26,8 +26,11 @@ pub(super) enum InputLookup {
 }
 
 pub(super) fn find_configured(name: &str, request: &GenerateRequest) -> Result<InputLookup, GenerateError> {
-    let configured =
-        AdapterPlan::find_configured(name, &SettingsLayers::new(request.options.settings.clone()), PlanPurpose::View);
+    let configured = AdapterPlan::find_configured(
+        name,
+        &SettingsLayers::new(request.options.settings.clone()),
+        PlanPurpose::View,
+    );
     match configured.map_err(|error| GenerateError::from_error(GenerateErrorKind::Configuration, &error))? {
         AdapterLookup::Adapter { adapter: planned, .. } => {
             configured_input(name, *planned, request).map(Box::new).map(InputLookup::Adapter)
