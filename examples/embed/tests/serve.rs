@@ -65,6 +65,14 @@ impl Drop for Client {
     }
 }
 
+/// Deletes a task, and confirms it as a user would.
+fn delete_task(client: &mut Client) -> Value {
+    let asked = client.call("todo_mcpaql_delete", "delete_task", json!({"text": "write"}));
+    assert_eq!(asked["error"]["code"], "CONFIRMATION_REQUIRED");
+    let token = &asked["error"]["details"]["confirmation_token"];
+    client.call("todo_mcpaql_delete", "delete_task", json!({"text": "write", "confirmation_token": token}))
+}
+
 #[test]
 fn tasks_are_created_listed_and_deleted() {
     let mut client = Client::start(&mut Command::new(env!("CARGO_BIN_EXE_embed")));
@@ -76,8 +84,8 @@ fn tasks_are_created_listed_and_deleted() {
     let created = client.call("todo_mcpaql_create", "create_task", json!({"text": "write"}));
     assert_eq!(created["data"], task);
     assert_eq!(client.call("todo_mcpaql_read", "list_tasks", json!({}))["data"], json!([task]));
-    assert_eq!(client.call("todo_mcpaql_delete", "delete_task", json!({"text": "write"}))["data"], task);
-    let gone = client.call("todo_mcpaql_delete", "delete_task", json!({"text": "write"}));
+    assert_eq!(delete_task(&mut client)["data"], task);
+    let gone = delete_task(&mut client);
     assert_eq!(gone["error"]["code"], "NOT_FOUND_RESOURCE");
     let empty = client.call("todo_mcpaql_create", "create_task", json!({"text": ""}));
     assert_eq!(empty["error"]["code"], "VALIDATION_INVALID_VALUE");

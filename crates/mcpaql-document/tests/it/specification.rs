@@ -247,6 +247,8 @@ fn keys_of_the_specification_are_read_and_those_without_effect_are_named() {
     let catalog = checked.catalog.expect("a catalog");
     let operation = |name: &str| &catalog.get(name).unwrap().operation;
     assert_eq!(operation("delete_repo").danger.as_str(), "dangerous");
+    let notes = operation("delete_repo").danger_notes.as_ref().expect("reasons");
+    assert!(!notes.reasons.is_empty() && notes.confirmation_message.is_some(), "{notes:?}");
     let pagination = operation("list_repos").pagination.as_ref().expect("pages");
     assert_eq!((pagination.kind.as_str(), pagination.at.as_deref()), ("link", Some("page")));
     assert_eq!(pagination.size.as_deref(), Some("per_page"));
@@ -258,8 +260,6 @@ fn keys_of_the_specification_are_read_and_those_without_effect_are_named() {
         "/auth",
         "/operations/read/0/pagination/default_limit",
         "/operations/read/0/pagination/max_limit",
-        "/operations/delete/0/danger/reasons",
-        "/operations/delete/0/danger/confirmation_message",
         "/operations/delete/0/danger/cooldown_seconds",
     ];
     assert_eq!(warned, expected);
