@@ -3,8 +3,8 @@
 use crate::pages::page;
 use mcpaql_audit::{RuleGroup, all_rules};
 use mcpaql_core::diagnostic::capitalize;
-use mcpaql_core::gate::config::GateConfig;
 use mcpaql_core::error::{Code, Remedy};
+use mcpaql_core::gate::config::GateConfig;
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy;
 use mcpaql_core::policy::Hint;
