@@ -534,7 +534,8 @@ impl GatewayShared {
     /// The caller holds the lock of the slots, so that publications do not overlap.
     fn publish(&self, slots: &[Arc<AdapterSlot>]) -> Result<(), NameCollision> {
         let before = self.snapshot();
-        let snapshot = GatewaySnapshot::new(without_collisions(slots), self.options.gate.is_read_only())?.reusing_tools_of(&before);
+        let snapshot = GatewaySnapshot::new(without_collisions(slots), self.options.gate.is_read_only())?
+            .reusing_tools_of(&before);
         let is_different = !Arc::ptr_eq(snapshot.tools(), before.tools());
         *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
         if is_different {

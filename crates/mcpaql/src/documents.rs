@@ -53,7 +53,7 @@ use std::time::Duration;
 pub(crate) const CONFIG_FILE: &str = "mcpaql.yaml";
 
 /// Marks the name of a built-in adapter, which is never a file.
-const BUILTIN_PREFIX: &str = "builtin:";
+pub(crate) const BUILTIN_PREFIX: &str = "builtin:";
 
 /// Returns the arguments that name what is served without arguments: the configuration of this folder, or the built-in notebook. A
 /// server without arguments would read the configuration of the folder that it is started in.
@@ -195,7 +195,11 @@ impl<'a> AdapterRequest<'a> {
         let layers = SettingsLayers::new(self.flags.clone()).with_environment(&environment::process())?;
         let mut plan = match self.documents {
             [] if self.is_unnamed() => AdapterPlan::default_plan(self.config, &layers, self.purpose)?,
-            [name] if !self.is_single && config::is_configuration(Path::new(name)) => {
+            [name]
+                if !self.is_single
+                    && !name.starts_with(BUILTIN_PREFIX)
+                    && is_configuration(Path::new(name)) =>
+            {
                 AdapterPlan::from_config(Path::new(name), &layers, ConfigPlace::Named)?
             }
             [name] if self.by_name => AdapterPlan::single(name, &layers, self.purpose)?,

@@ -86,7 +86,8 @@ impl GatewaySnapshot {
         let shared = SharedTools::of(&adapters);
         let shared_tools = shared.iter().flat_map(|shared| shared.unified.tools());
         let own = adapters.iter().map(|adapter| adapter.catalog()).filter(|own| own.sharing.is_none());
-        let shared_tools = shared_tools.filter(|tool| !reads_only || shared_tool_reads(tool, shared.as_ref()));
+        let shared_tools =
+            shared_tools.filter(|tool| !reads_only || shared_tool_reads(tool, shared.as_ref()));
         let own = own.flat_map(|catalog| {
             catalog.tools.iter().filter(move |tool| !reads_only || tool_reads(tool, catalog))
         });

@@ -126,7 +126,7 @@ impl ServeArgs {
         } = self;
         let mut words = vec!["serve".to_owned()];
         for document in documents {
-            let is_path = Path::new(document).exists();
+            let is_path = !document.starts_with("builtin:") && Path::new(document).exists();
             words.push(if is_path { absolute_path(Path::new(document))? } else { document.clone() });
         }
         let openapi: Result<Vec<String>> = openapi

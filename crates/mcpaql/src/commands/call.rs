@@ -84,6 +84,9 @@ pub(crate) async fn run(args: args::CallCommandArgs) -> Result<CommandOutcome> {
             if !args.envelope {
                 print_call_error(&error)?;
             }
+            if answers == Confirming::No {
+                confirm::hint(&error).iter().for_each(|hint| output::print_hint(hint));
+            }
             let is_rejected = matches!(error.code.remedy(), Remedy::Agent | Remedy::User);
             Ok(if is_rejected { CommandOutcome::Findings } else { CommandOutcome::CouldNotRun })
         }

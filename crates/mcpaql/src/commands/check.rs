@@ -28,7 +28,9 @@ pub(crate) fn run(args: &args::CheckArgs) -> Result<CommandOutcome> {
     if let Some(config) = OperatorConfig::read()? {
         // The rules of the operator decide about every adapter.
         let OperatorConfig { source, diagnostics, .. } = config;
-        checked.extend((!diagnostics.is_empty()).then_some((source, CheckOutput { catalog: None, diagnostics })));
+        checked.extend(
+            (!diagnostics.is_empty()).then_some((source, CheckOutput { catalog: None, diagnostics })),
+        );
     }
     let count = |severity| {
         checked

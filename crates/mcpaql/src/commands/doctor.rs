@@ -133,7 +133,8 @@ async fn check_operator(report: &mut DoctorReport) {
                 }
             }
             if diagnostics.is_empty() {
-                let message = format!("{}, {}", counted(gate.rules.len(), "rule"), counted(gate.quotas.len(), "quota"));
+                let message =
+                    format!("{}, {}", counted(gate.rules.len(), "rule"), counted(gate.quotas.len(), "quota"));
                 report.ok(SECTION, &source.name, message);
             }
         }
@@ -150,13 +151,24 @@ async fn check_operator(report: &mut DoctorReport) {
         Ok(pauses) => {
             for pause in pauses {
                 let name = pause.adapter.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
-                let what = if pause.adapter.is_some() { "the adapter is paused" } else { "all adapters are paused" };
+                let what =
+                    if pause.adapter.is_some() { "the adapter is paused" } else { "all adapters are paused" };
                 let reads = if pause.except_reads { ", except for reads" } else { "" };
                 let next = NextStep::Run(format!("mcpaql resume{name}"));
-                report.warning(SECTION, format!("pause{name}"), format!("{what}{reads}, by {}", pause.by), next);
+                report.warning(
+                    SECTION,
+                    format!("pause{name}"),
+                    format!("{what}{reads}, by {}", pause.by),
+                    next,
+                );
             }
         }
-        Err(error) => report.error(SECTION, "state", &error, "correct it, or restore a backup with `mcpaql state restore`"),
+        Err(error) => report.error(
+            SECTION,
+            "state",
+            &error,
+            "correct it, or restore a backup with `mcpaql state restore`",
+        ),
     }
 }
 

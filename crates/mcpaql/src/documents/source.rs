@@ -7,7 +7,7 @@ use crate::blocking::blocking;
 use crate::cache::CaptureCache;
 use crate::file;
 use crate::openapi_files::{Description, Digest};
-use crate::output::{self, HintedError, error_with_hint};
+use crate::output::{self, HintedError};
 use crate::servers::{self, AccessSyntax};
 use crate::trust::UntrustedConfig;
 use anyhow::{Context, Result};
@@ -278,10 +278,11 @@ impl McpSource {
             return Ok(cached);
         }
         if let Some(untrusted) = untrusted {
-            return Err(error_with_hint(
-                format!("cannot list the tools of the MCP server '{}': {}", self.name, untrusted.message()),
-                untrusted.command(),
-            ));
+            let (message, command) = (untrusted.message(), untrusted.command());
+            anyhow::bail!(
+                "cannot list the tools of the MCP server '{}': {message}; run `{command}`",
+                self.name
+            );
         }
         let capture = blocking(async || {
             let upstream = Upstream::new(&self.target, &self.auth, environment);

@@ -106,7 +106,9 @@ pub(crate) fn changes(old: &Value, new: &Value) -> Vec<String> {
     for change in diff(old, new) {
         let path = sanitize_line(&change.path);
         lines.push(match (&change.before, &change.after) {
-            (Some(before), Some(after)) if is_hash(before) && is_hash(after) => format!("~ {path}: another content"),
+            (Some(before), Some(after)) if is_hash(before) && is_hash(after) => {
+                format!("~ {path}: another content")
+            }
             (Some(before), Some(after)) => format!("~ {path}: {} → {}", shown(before), shown(after)),
             (None, Some(after)) => format!("+ {path}: {}", shown(after)),
             (Some(before), None) => format!("- {path}: {}", shown(before)),

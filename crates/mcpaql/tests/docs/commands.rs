@@ -64,7 +64,9 @@ fn run_page(page: &Page, upstream: &Upstream) {
     std::fs::create_dir(&files).unwrap();
     for block in page.blocks() {
         let Some(name) = block.file else { continue };
-        let path = files.join(name);
+        // The operator's rules are in a folder of their own.
+        let of_operator = (name == "config.yaml").then(|| folder.path().join("config/mcpaql/config.yaml"));
+        let path = of_operator.unwrap_or_else(|| files.join(name));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, upstream.in_place_of(&EXAMPLE_APIS, &block.text)).unwrap();
     }
@@ -76,6 +78,8 @@ fn run_page(page: &Page, upstream: &Upstream) {
     cases
         .register_bin("mcpaql", Path::new(env!("CARGO_BIN_EXE_mcpaql")))
         .env("XDG_DATA_HOME", folder.path().join("data").to_str().unwrap())
+        .env("XDG_STATE_HOME", folder.path().join("state").to_str().unwrap())
+        .env("XDG_CONFIG_HOME", folder.path().join("config").to_str().unwrap())
         .env("COLUMNS", "100")
         .env("LC_ALL", "C")
         .env("NO_COLOR", "1")

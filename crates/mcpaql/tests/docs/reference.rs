@@ -4,6 +4,7 @@ use crate::pages::page;
 use mcpaql_audit::{RuleGroup, all_rules};
 use mcpaql_core::diagnostic::capitalize;
 use mcpaql_core::error::{Code, Remedy};
+use mcpaql_core::gate::config::GateConfig;
 use mcpaql_core::operation::Category;
 use mcpaql_core::policy;
 use mcpaql_core::policy::Hint;
@@ -118,6 +119,37 @@ fn listed(name: &str, heading: &str) -> BTreeSet<String> {
     rows.iter()
         .flat_map(|row| row[0].split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>())
         .collect()
+}
+
+fn load_gate(value: &Value) -> Vec<mcpaql_core::diagnostic::Diagnostic> {
+    GateConfig::load(value).1
+}
+
+#[test]
+fn every_key_of_the_operators_configuration_is_described() {
+    const PAGE: &str = "docs/reference/gate.md";
+    let file = || {
+        json!({
+            "rules": [{"match": {"adapter": "a"}, "decision": "deny"}],
+            "quotas": [{"match": {}, "per": "day", "stop": 1}],
+            "confirm": {}, "log": {},
+        })
+    };
+    for (heading, pointer) in [
+        ("## Keys", ""),
+        ("## Rules", "/rules/0"),
+        ("## Match", "/rules/0/match"),
+        ("## Quotas", "/quotas/0"),
+        ("## Confirmations", "/confirm"),
+        ("## The log", "/log"),
+    ] {
+        let rows = page(PAGE).table(heading);
+        let described: BTreeSet<String> = rows
+            .iter()
+            .flat_map(|row| row[0].split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        assert_eq!(described, known(file(), pointer, load_gate), "{heading}");
+    }
 }
 
 #[test]

@@ -19,6 +19,8 @@ fn start(folder: &std::path::Path, args: &[&str]) -> Server {
         .args(args)
         .current_dir(folder)
         .env("XDG_DATA_HOME", folder.join("data"))
+        .env("XDG_STATE_HOME", folder.join("state"))
+        .env("XDG_CONFIG_HOME", folder.join("config"))
         // Tools cached by another build would be announced as changed.
         .env("XDG_CACHE_HOME", folder.join("cache"))
         .env_remove("RUST_LOG")

@@ -22,7 +22,7 @@ async fn notes(place: &TestFolder) -> usize {
 }
 
 /// A request for `tools/call`, and its envelope. Other messages are skipped.
-async fn call(raw: &mut RawClient, id: u32, tool: &str, operation: &str, params: Value) -> Value {
+pub(crate) async fn call(raw: &mut RawClient, id: u32, tool: &str, operation: &str, params: Value) -> Value {
     raw.send(&tools_call(id, tool, operation, params)).await;
     answer(raw, id).await
 }
@@ -31,7 +31,8 @@ async fn answer(raw: &mut RawClient, id: u32) -> Value {
     loop {
         let message = raw.receive().await.unwrap();
         if message["id"] == id {
-            let text = message["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{message}"));
+            let text =
+                message["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{message}"));
             return serde_json::from_str(text).unwrap();
         }
     }
@@ -43,7 +44,10 @@ async fn a_destructive_call_without_a_terminal_needs_yes() {
     let id = format!("id={}", note(&place).await);
     let refused = place.run(&["call", "notebook", "delete_note", &id]).await;
     assert_eq!(refused.status, Some(1), "{refused:?}");
-    assert!(refused.stderr.contains("CONFIRMATION_REQUIRED") && refused.stderr.contains("--yes"), "{refused:?}");
+    assert!(
+        refused.stderr.contains("CONFIRMATION_REQUIRED") && refused.stderr.contains("--yes"),
+        "{refused:?}"
+    );
     assert_eq!(notes(&place).await, 1);
     let ran = place.run(&["call", "notebook", "delete_note", &id, "--yes"]).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
@@ -54,10 +58,16 @@ async fn a_destructive_call_without_a_terminal_needs_yes() {
 async fn a_configuration_with_errors_never_becomes_a_default() {
     let place = TestFolder::new();
     rules(&place, "rules:\n  - { match: { adaptr: notebook }, decision: deny }\n");
-    for args in [&["serve"][..], &["call", "notebook", "list_notes"], &["rules", "explain", "notebook", "list_notes"]] {
+    for args in
+        [&["serve"][..], &["call", "notebook", "list_notes"], &["rules", "explain", "notebook", "list_notes"]]
+    {
         let ran = place.run(args).await;
         assert_eq!(ran.status, Some(2), "{args:?}: {ran:?}");
-        assert!(ran.stderr.contains("config.yaml:2:") && ran.stderr.contains("adaptr"), "{args:?}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains("config.yaml:2:") && ran.stderr.contains("adaptr"),
+            "{args:?}: {}",
+            ran.stderr
+        );
     }
     let checked = place.run(&["check"]).await;
     assert_eq!(checked.status, Some(1), "{checked:?}");
@@ -73,7 +83,10 @@ async fn a_configuration_with_errors_never_becomes_a_default() {
 async fn a_person_in_another_process_lets_a_waiting_call_through() {
     let place = TestFolder::new();
     let id = note(&place).await;
-    rules(&place, "rules:\n  - { name: ask, match: { operation: delete_note }, decision: confirm, confirm: person, reason: Notes are dear }\nconfirm: { wait_seconds: 30 }\n");
+    rules(
+        &place,
+        "rules:\n  - { name: ask, match: { operation: delete_note }, decision: confirm, confirm: person, reason: Notes are dear }\nconfirm: { wait_seconds: 30 }\n",
+    );
     let mut raw = RawClient::initialized(place.binary(&["serve"])).await;
     raw.send(&tools_call(1, "notebook_mcpaql_delete", "delete_note", json!({"id": id}))).await;
     let pending = loop {
@@ -101,7 +114,10 @@ async fn a_person_in_another_process_lets_a_waiting_call_through() {
 async fn a_denied_call_does_not_run() {
     let place = TestFolder::new();
     let id = note(&place).await;
-    rules(&place, "rules:\n  - { match: { operation: delete_note }, decision: confirm, confirm: person }\nconfirm: { wait_seconds: 0 }\n");
+    rules(
+        &place,
+        "rules:\n  - { match: { operation: delete_note }, decision: confirm, confirm: person }\nconfirm: { wait_seconds: 0 }\n",
+    );
     let args = ["call", "notebook", "delete_note", &format!("id={id}"), "--envelope"];
     let waiting = place.run(&args).await.json();
     let approval = waiting["error"]["details"]["approval_id"].as_str().unwrap().to_owned();
@@ -130,7 +146,11 @@ async fn a_pause_takes_effect_in_a_running_server_within_a_second() {
     let refused = call(&mut raw, 901, create, "create_note", json!({"title": "t"})).await;
     assert_eq!(refused["error"]["code"], "PERMISSION_DENIED", "{refused}");
     let doctor = place.run(&["doctor"]).await;
-    assert!(doctor.stdout.contains("paused") && doctor.stdout.contains("mcpaql resume notebook"), "{}", doctor.stdout);
+    assert!(
+        doctor.stdout.contains("paused") && doctor.stdout.contains("mcpaql resume notebook"),
+        "{}",
+        doctor.stdout
+    );
 
     assert_eq!(place.run(&["resume"]).await.status, Some(1), "not all adapters were paused");
     assert_eq!(place.run(&["resume", "notebook"]).await.status, Some(0));
@@ -168,21 +188,39 @@ async fn a_read_only_server_hides_and_refuses_everything_else() {
 async fn rules_are_explained_and_replayed() {
     let place = TestFolder::new();
     note(&place).await;
-    rules(&place, "rules:\n  - { name: no-drafts, match: { operation: create_note, params: { title: { pattern: '^draft' } } }, decision: deny, reason: No drafts }\n");
+    rules(
+        &place,
+        "rules:\n  - { name: no-drafts, match: { operation: create_note, params: { title: { pattern: '^draft' } } }, decision: deny, reason: No drafts }\n",
+    );
     let allowed = place.run(&["rules", "explain", "notebook", "create_note", "title=a"]).await;
     assert_eq!(allowed.status, Some(0), "{allowed:?}");
-    assert!(allowed.stdout.contains("allow") && allowed.stdout.contains("no-drafts does not match"), "{}", allowed.stdout);
+    assert!(
+        allowed.stdout.contains("allow") && allowed.stdout.contains("no-drafts does not match"),
+        "{}",
+        allowed.stdout
+    );
     let denied = place.run(&["rules", "explain", "notebook", "create_note", "title=draft 1", "--json"]).await;
     assert_eq!(denied.status, Some(1), "{denied:?}");
     let denied = denied.json();
-    assert_eq!((&denied["decision"], &denied["decided_by"]), (&json!("deny"), &json!("rule no-drafts")), "{denied}");
+    assert_eq!(
+        (&denied["decision"], &denied["decided_by"]),
+        (&json!("deny"), &json!("rule no-drafts")),
+        "{denied}"
+    );
 
     let same = place.run(&["rules", "replay"]).await;
     assert_eq!(same.status, Some(0), "{same:?}");
-    place.file("stricter.yaml", "rules:\n  - { name: none, match: { operation: create_note }, decision: deny }\n");
+    place.file(
+        "stricter.yaml",
+        "rules:\n  - { name: none, match: { operation: create_note }, decision: deny }\n",
+    );
     let replayed = place.run(&["rules", "replay", "--rules", "stricter.yaml"]).await;
     assert_eq!(replayed.status, Some(1), "{replayed:?}");
-    assert!(replayed.stdout.contains("create_note") && replayed.stdout.contains("rule none"), "{}", replayed.stdout);
+    assert!(
+        replayed.stdout.contains("create_note") && replayed.stdout.contains("rule none"),
+        "{}",
+        replayed.stdout
+    );
 }
 
 #[tokio::test]
@@ -193,8 +231,15 @@ async fn the_log_has_every_call_and_shows_tampering() {
     place.run(&["pause", "shop"]).await;
     let log = place.run(&["log", "--json"]).await;
     let records: Vec<Value> = log.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for (kind, operation) in [("call", Some("create_note")), ("decision", Some("delete_note")), ("call", Some("delete_note")), ("pause", None)] {
-        let found = records.iter().any(|one| one["kind"] == kind && operation.is_none_or(|name| one["operation"] == name));
+    for (kind, operation) in [
+        ("call", Some("create_note")),
+        ("decision", Some("delete_note")),
+        ("call", Some("delete_note")),
+        ("pause", None),
+    ] {
+        let found = records
+            .iter()
+            .any(|one| one["kind"] == kind && operation.is_none_or(|name| one["operation"] == name));
         assert!(found, "{kind} {operation:?}: {}", log.stdout);
     }
     let of_shop = place.run(&["log", "--adapter", "shop"]).await;
@@ -232,9 +277,11 @@ async fn the_state_is_backed_up_and_restored() {
 async fn no_token_and_no_secret_is_in_the_log() {
     let place = TestFolder::new();
     let id = note(&place).await;
-    let asked = place.run(&["call", "notebook", "delete_note", &format!("id={id}"), "--envelope"]).await.json();
+    let asked =
+        place.run(&["call", "notebook", "delete_note", &format!("id={id}"), "--envelope"]).await.json();
     let token = asked["error"]["details"]["confirmation_token"].as_str().unwrap().to_owned();
-    let args = ["call", "notebook", "delete_note", &format!("id={id}"), &format!("confirmation_token={token}")];
+    let args =
+        ["call", "notebook", "delete_note", &format!("id={id}"), &format!("confirmation_token={token}")];
     let ran: RunOutput = place.run(&args).await;
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let log = place.run(&["log", "--json"]).await.stdout;

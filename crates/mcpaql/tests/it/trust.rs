@@ -1,7 +1,8 @@
 //! Trust: what a folder brings along runs nothing before the operator has granted exactly its content.
 
 use crate::fixture::{RawClient, RunOutput, TestFolder, tools_call};
-use serde_json::{Value, json};
+use crate::gate::call;
+use serde_json::json;
 
 const CONFIG: &str = "data: ./data\nadapters:\n  - document: tools.yaml\n  - { name: server, mcp: { command: [sh, -c, 'touch started'] } }\n";
 const TOOLS: &str = r#"
@@ -59,16 +60,24 @@ async fn an_untrusted_folder_can_be_looked_at() {
         &["tools", "tools"],
         &["rules", "explain", "tools", "get_mark"],
         &["trust"],
-        &["generate", "tools", "--language", "python", "--output", "project"],
+        &["generate", "-s", "tools", "-t", "python", "-o", "project"],
     ] {
         let ran = place.run(args).await;
         assert_eq!(ran.status, Some(0), "{args:?}: {ran:?}");
     }
-    for args in [&["doctor"][..], &["audit"], &["tools"], &["generate", "server", "--output", "other"]] {
+    for args in [
+        &["doctor"][..],
+        &["audit"],
+        &["tools"],
+        &["generate", "-s", "server", "-t", "python", "-o", "other"],
+    ] {
         let ran = place.run(args).await;
         assert_ne!(ran.status, Some(0), "{args:?}: {ran:?}");
         let shown = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(shown.contains("is not trusted") && shown.contains("mcpaql trust ./mcpaql.yaml"), "{args:?}: {ran:?}");
+        assert!(
+            shown.contains("is not trusted") && shown.contains("mcpaql trust ./mcpaql.yaml"),
+            "{args:?}: {ran:?}"
+        );
     }
     assert_untouched(&place, "looking");
 }
@@ -78,8 +87,17 @@ async fn a_description_of_an_untrusted_folder_is_not_fetched() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/openapi.json", listener.local_addr().unwrap());
     let place = TestFolder::new();
-    place.file("mcpaql.yaml", &format!("adapters:\n  - openapi: {url}\n  - builtin: notebook\n"));
-    for args in [&["check"][..], &["tools"], &["trust"], &["trust", "--show", "./mcpaql.yaml"], &["trust", "./mcpaql.yaml"]] {
+    place.file(
+        "mcpaql.yaml",
+        &format!("adapters:\n  - {{ openapi: '{url}', allow_private: true }}\n  - builtin: notebook\n"),
+    );
+    for args in [
+        &["check"][..],
+        &["tools"],
+        &["trust"],
+        &["trust", "--show", "./mcpaql.yaml"],
+        &["trust", "./mcpaql.yaml"],
+    ] {
         let ran = place.run(args).await;
         assert!(ran.status.is_some(), "{args:?}: {ran:?}");
     }
@@ -114,13 +132,21 @@ async fn trust_covers_exactly_the_granted_content() {
         assert_eq!(refused.stderr, expected, "{file}");
         let shown = place.run(&["trust", "--show", "./mcpaql.yaml"]).await;
         assert_eq!(shown.status, Some(1), "{shown:?}");
-        let is_named = if file == "mark.sh" { shown.stdout.contains("mark.sh: another content") } else { shown.stdout.contains(after) };
+        let is_named = if file == "mark.sh" {
+            shown.stdout.contains("mark.sh: another content")
+        } else {
+            shown.stdout.contains(after)
+        };
         assert!(is_named, "{file}: {}", shown.stdout);
         place.file(file, &text);
         assert_eq!(place.run(&["call", "tools", "get_mark"]).await.status, Some(0), "{file} as before");
     }
     place.file("tools.yaml", &TOOLS.replace("Makes a mark", "Marks"));
-    assert_eq!(place.run(&["call", "tools", "get_mark"]).await.status, Some(0), "a description is not covered");
+    assert_eq!(
+        place.run(&["call", "tools", "get_mark"]).await.status,
+        Some(0),
+        "a description is not covered"
+    );
 }
 
 #[tokio::test]
@@ -170,8 +196,17 @@ async fn a_file_does_not_shadow_the_notebook() {
     let place = TestFolder::new();
     place.file("builtin:notebook", TOOLS);
     place.file("notebook", TOOLS);
-    let ran = place.run(&["operations", "builtin:notebook"]).await;
-    assert!(ran.stdout.contains("create_note"), "{ran:?}");
+    place.file("tools.yaml", TOOLS);
+    for text in [TOOLS, "adapters: [tools.yaml]\n"] {
+        place.file("builtin:notebook", text);
+        for command in ["operations", "tools", "check"] {
+            let ran = place.run(&[command, "builtin:notebook"]).await;
+            assert!(
+                ran.stdout.contains("notebook") && !ran.stdout.contains("get_mark"),
+                "{command}: {ran:?}"
+            );
+        }
+    }
 }
 
 #[tokio::test]
@@ -197,41 +232,22 @@ async fn an_edit_that_reaches_further_waits_for_trust() {
     place.file("other.sh", "echo second");
     let mut raw = RawClient::initialized(place.binary(&["serve", "tools.yaml"])).await;
     raw.server.wait_for_stderr("serving").await;
-    let mut call = async |id: u32| -> Value {
-        raw.send(&tools_call(id, "tools_mcpaql_read", "get_mark", json!({}))).await;
-        loop {
-            let message = raw.receive().await.unwrap();
-            if message["id"] == id {
-                let text = message["result"]["content"][0]["text"].as_str().unwrap().to_owned();
-                return serde_json::from_str(&text).unwrap();
-            }
-        }
-    };
-    assert_eq!(call(1).await["data"], "first");
+    let tool = "tools_mcpaql_read";
+    assert_eq!(call(&mut raw, 1, tool, "get_mark", json!({})).await["data"], "first");
     place.file("tools.yaml", &TOOLS.replace("./mark.sh", "./other.sh"));
-    drop(call);
     let log = raw.server.wait_for_stderr("waits for").await;
     assert!(log.contains("mcpaql trust ./tools.yaml"), "{log}");
-    let mut call = async |id: u32| -> Value {
-        raw.send(&tools_call(id, "tools_mcpaql_read", "get_mark", json!({}))).await;
-        loop {
-            let message = raw.receive().await.unwrap();
-            if message["id"] == id {
-                let text = message["result"]["content"][0]["text"].as_str().unwrap().to_owned();
-                return serde_json::from_str(&text).unwrap();
-            }
-        }
-    };
-    assert_eq!(call(2).await["data"], "first", "the old version is still served");
-    drop(call);
+    let answer = call(&mut raw, 2, tool, "get_mark", json!({})).await;
+    assert_eq!(answer["data"], "first", "the old version is still served");
     assert_eq!(place.run(&["trust", "./tools.yaml"]).await.status, Some(0));
     raw.server.wait_for_stderr("reloaded").await;
-    raw.send(&tools_call(3, "tools_mcpaql_read", "get_mark", json!({}))).await;
-    let mut message = raw.receive().await.unwrap();
-    while message["id"] != 3 {
-        message = raw.receive().await.unwrap();
+    assert_eq!(call(&mut raw, 3, tool, "get_mark", json!({})).await["data"], "second");
+    // What only describes is served at once.
+    place.file("tools.yaml", &TOOLS.replace("./mark.sh", "./other.sh").replace("Makes a mark", "Marks it"));
+    let count = |log: &str| log.matches("reloaded").count();
+    while count(&raw.server.wait_for_stderr("reloaded").await) < 2 {
+        tokio::task::yield_now().await;
     }
-    assert!(message.to_string().contains("second"), "{message}");
 }
 
 #[tokio::test]

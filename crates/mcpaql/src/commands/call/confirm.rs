@@ -48,13 +48,7 @@ pub(super) async fn confirm(
         return Ok(None);
     }
     match confirming {
-        Confirming::No => {
-            let or_approve = approval
-                .map(|id| format!(", or run `mcpaql approve {id}` and this command again"))
-                .unwrap_or_default();
-            output::status_line(&format!("hint: to confirm the call, add --yes{or_approve}"));
-            return Ok(None);
-        }
+        Confirming::No => return Ok(None),
         Confirming::Ask => {
             output::status_lines(&output::sanitize(&question(error, params)));
             let answer = tokio::task::spawn_blocking(|| ask_yes_or_no("Run it?")).await?;
@@ -75,6 +69,16 @@ pub(super) async fn confirm(
         }
     }
     Ok(Some(params))
+}
+
+/// Returns how to confirm a call where nobody can be asked.
+pub(super) fn hint(error: &OpError) -> Option<String> {
+    if error.code != Code::ConfirmationRequired {
+        return None;
+    }
+    let approval = error.details.get("approval_id").and_then(Value::as_str);
+    let or_approve = approval.map(|id| format!(", or run `mcpaql approve {id}` and then this command again"));
+    Some(format!("to confirm the call, add --yes{}", or_approve.unwrap_or_default()))
 }
 
 /// Returns what the user confirms.
