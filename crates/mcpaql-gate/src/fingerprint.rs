@@ -15,14 +15,23 @@
 //! What always holds: values that differ only in the order of members have the same canonical text; all others have different ones. `1` and
 //! `1.0` are different.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 
 /// Writes a value without white space, with sorted members.
 #[must_use]
 pub fn canonical(value: &Value) -> String {
     let mut out = String::new();
     write_canonical(&mut out, value);
+    out
+}
+
+/// Writes an object like [`canonical`].
+#[must_use]
+pub fn canonical_object(members: &Map<String, Value>) -> String {
+    let mut out = String::new();
+    write_canonical_object(&mut out, members);
     out
 }
 
@@ -36,20 +45,26 @@ fn write_canonical(out: &mut String, value: &Value) {
             }
             out.push(']');
         }
-        Value::Object(members) => {
-            let mut members: Vec<(&String, &Value)> = members.iter().collect();
-            members.sort_unstable_by_key(|(key, _)| *key);
-            out.push('{');
-            for (index, (key, value)) in members.into_iter().enumerate() {
-                out.push_str(if index > 0 { "," } else { "" });
-                out.push_str(&Value::from(key.as_str()).to_string());
-                out.push(':');
-                write_canonical(out, value);
-            }
-            out.push('}');
+        Value::Object(members) => write_canonical_object(out, members),
+        // Not as `serde_json` writes floats: that differs between its versions, and old logs and fingerprints must stay valid.
+        Value::Number(number) if number.is_f64() => {
+            let _ = write!(out, "{:?}", number.as_f64().unwrap_or_default());
         }
         other => out.push_str(&other.to_string()),
     }
+}
+
+fn write_canonical_object(out: &mut String, members: &Map<String, Value>) {
+    let mut members: Vec<(&String, &Value)> = members.iter().collect();
+    members.sort_unstable_by_key(|(key, _)| *key);
+    out.push('{');
+    for (index, (key, value)) in members.into_iter().enumerate() {
+        out.push_str(if index > 0 { "," } else { "" });
+        out.push_str(&Value::from(key.as_str()).to_string());
+        out.push(':');
+        write_canonical(out, value);
+    }
+    out.push('}');
 }
 
 /// Returns the fingerprint of a value, such as `sha256:9f86d0…`.

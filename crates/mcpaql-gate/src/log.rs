@@ -38,7 +38,7 @@ pub use checkpoint::{Checkpoint, CheckpointKind, CheckpointProblem, LogKey};
 pub use record::{LogRecord, RecordKind};
 pub use verify::{LogProblem, LogProblemKind, LogVerifier, VerifyReport, verify_log};
 
-use crate::fingerprint::{canonical, sha256_hex};
+use crate::fingerprint::{canonical_object, sha256_hex};
 use serde_json::{Map, Value};
 
 /// What the first record of a log names as the hash of the record before it.
@@ -61,12 +61,9 @@ pub fn seal(mut record: Map<String, Value>, seq: u64, prev: &str) -> SealedLine 
     record.insert("seq".to_owned(), seq.into());
     record.insert("prev".to_owned(), prev.into());
     record.remove("hash");
-    let mut record = Value::Object(record);
-    let hash = sha256_hex(canonical(&record).as_bytes());
-    if let Value::Object(members) = &mut record {
-        members.insert("hash".to_owned(), hash.as_str().into());
-    }
-    SealedLine { line: canonical(&record) + "\n", seq, hash }
+    let hash = sha256_hex(canonical_object(&record).as_bytes());
+    record.insert("hash".to_owned(), hash.as_str().into());
+    SealedLine { line: canonical_object(&record) + "\n", seq, hash }
 }
 
 /// Returns the number and the hash of a line, without verification; `None` if it is not a whole line of a log.

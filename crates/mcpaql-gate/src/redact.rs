@@ -118,7 +118,7 @@ impl Redactor<'_> {
 
     fn is_sensitive(&self, name: &str, path: &str) -> bool {
         let is_named = |entry: &&str| entry.eq_ignore_ascii_case(name) || entry.eq_ignore_ascii_case(path);
-        self.sensitive.iter().any(|entry| is_named(entry)) || is_secret_name(name)
+        self.sensitive.iter().any(is_named) || is_secret_name(name)
     }
 }
 

@@ -11,7 +11,7 @@
 //!
 //! What always holds: `Debug` never prints a token. The state keeps hashes only, so whoever reads it cannot confirm a call.
 
-use crate::fingerprint::{canonical, sha256_hex};
+use crate::fingerprint::{canonical, canonical_object, sha256_hex};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
@@ -120,8 +120,8 @@ pub fn is_equal(a: &[u8; 32], b: &[u8; 32]) -> bool {
 /// Returns the hash of a call, in hexadecimal: of the adapter, the operation and the parameters without a token.
 #[must_use]
 pub fn call_hash(adapter: &str, operation: &str, args: &Map<String, Value>) -> String {
-    let call = Value::Array(vec![adapter.into(), operation.into(), Value::Object(args.clone())]);
-    sha256_hex(canonical(&call).as_bytes())
+    let names = canonical(&Value::Array(vec![adapter.into(), operation.into()]));
+    sha256_hex(format!("[{names},{}]", canonical_object(args)).as_bytes())
 }
 
 #[cfg(test)]
@@ -148,8 +148,7 @@ mod tests {
     fn debug_never_prints_a_token() {
         let (token, quota) = (ConfirmationToken::from_bytes([7; 32]), QuotaToken::from_bytes([7; 32]));
         let printed = format!("{token:?} {token:#?} {quota:?} {quota:#?}");
-        let random = token.expose().trim_start_matches("conf_");
-        assert!(!printed.contains(random) && !printed.contains(&random[..8]), "{printed}");
+        assert_eq!(printed, "ConfirmationToken(…) ConfirmationToken(…) QuotaToken(…) QuotaToken(…)");
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn params(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Vec<Param
 
 /// Reads what must hold for a parameter: a value that it equals, a list of such values, or an object with operators.
 fn conditions(reader: &mut DocumentReader, value: &Value, pointer: &str) -> Vec<ParamCondition> {
-    let conditions = match value {
+    match value {
         Value::Object(map) => {
             let object = DocumentObject { map, pointer: pointer.to_owned() };
             check_keys(reader, &object, CONDITION_KEYS);
@@ -106,8 +106,7 @@ fn conditions(reader: &mut DocumentReader, value: &Value, pointer: &str) -> Vec<
             Vec::new()
         }
         value => vec![ParamCondition::Eq(value.clone())],
-    };
-    conditions
+    }
 }
 
 fn condition(

@@ -2,7 +2,7 @@
 
 use super::GENESIS;
 use super::checkpoint::{Checkpoint, CheckpointKind, CheckpointProblem};
-use crate::fingerprint::{canonical, from_hex, sha256_hex};
+use crate::fingerprint::{canonical_object, from_hex, sha256_hex};
 use serde_json::{Map, Value};
 
 /// A problem of a log.
@@ -62,7 +62,7 @@ pub struct VerifyReport {
 type NamedRecord = (u64, [u8; 32]);
 
 /// Verifies a log line by line, so that it never is in memory as a whole.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LogVerifier {
     trusted: Vec<String>,
     /// The records that checkpoints name, in the order of their numbers once the first line of the log came.
@@ -231,10 +231,9 @@ fn read_line(line: &[u8]) -> Result<ChainedRecord, (LogProblemKind, String)> {
         let message = "This line has no end: it was not written completely, or its end was changed.";
         return Err((LogProblemKind::Incomplete, message.to_owned()));
     };
-    let members: Map<String, Value> = serde_json::from_slice(text).map_err(|_| malformed())?;
-    let mut record = Value::Object(members);
+    let mut record: Map<String, Value> = serde_json::from_slice(text).map_err(|_| malformed())?;
     // Another spelling of the same value is a change, too.
-    if canonical(&record).as_bytes() != text {
+    if canonical_object(&record).as_bytes() != text {
         return Err(malformed());
     }
     let text_of = |key: &str| record.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -242,10 +241,8 @@ fn read_line(line: &[u8]) -> Result<ChainedRecord, (LogProblemKind, String)> {
     let (Some(seq), Some(prev), Some(hash)) = (seq, text_of("prev"), text_of("hash")) else {
         return Err(malformed());
     };
-    if let Value::Object(members) = &mut record {
-        members.remove("hash");
-    }
-    if sha256_hex(canonical(&record).as_bytes()) != hash {
+    record.remove("hash");
+    if sha256_hex(canonical_object(&record).as_bytes()) != hash {
         let message = format!("Record {seq} was changed: its hash is another one.");
         return Err((LogProblemKind::Changed, message));
     }

@@ -200,7 +200,7 @@ fn a_quota_warns_then_pauses_then_stops() {
         config(&json!({"quotas": [{"name": "daily", "per": "day", "warn": 80, "pause": 100, "stop": 120}]}));
     let args = Map::new();
     let continued = ["daily".to_owned()];
-    let with = |used, continued_quotas| {
+    let with = |used, continued_quotas: &[String]| {
         let call = GatedCall { continued_quotas, ..call(Danger::Safe, &args) };
         decide(&call, TrustLevel::Validated, &file, &FixedHistory::new(Some(used), None))
     };

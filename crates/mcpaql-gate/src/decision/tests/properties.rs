@@ -237,7 +237,7 @@ fn decided(config: &GateConfig, situation: Situation) -> (Decision, Needs) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2048))]
+    #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
     fn a_decision_is_whole_and_always_the_same(config in gate_configs(), situation in situations()) {
@@ -250,8 +250,8 @@ proptest! {
         let parts = [Some(&decision), decision.observed.as_deref()];
         for part in parts.into_iter().flatten() {
             prop_assert_eq!(part.denial.is_some(), part.verdict == Verdict::Deny);
-            prop_assert_eq!(part.reasons.is_empty(), part.verdict == Verdict::Allow || part.reasons.is_empty());
             prop_assert!(part.verdict != Verdict::Deny || !part.reasons.is_empty());
+            prop_assert!(part.verdict != Verdict::Allow || part.reasons.is_empty());
             prop_assert!(part.verdict != Verdict::Deny || part.warnings.is_empty());
         }
         prop_assert_eq!(decision.observed.is_some(), config.mode == GateMode::Observe);
@@ -313,7 +313,7 @@ proptest! {
         without.danger.retain(|entry| entry.matches != unknown);
         let (with, without) = (decided(&config, situation).0, decided(&without, situation).0);
         prop_assert!(with.verdict >= without.verdict);
-        if with.verdict == without.verdict && with.danger == without.danger {
+        if with.verdict == Verdict::Confirm && without.verdict == Verdict::Confirm && with.danger == without.danger {
             prop_assert!(with.approver >= without.approver);
         }
     }
