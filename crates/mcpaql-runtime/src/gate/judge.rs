@@ -13,6 +13,9 @@ use mcpaql_core::gate::trust::Verdict;
 use mcpaql_core::operation::Category;
 use mcpaql_core::response::Warning;
 
+/// The detail of an error of a pause.
+pub(super) const PAUSED: &str = "paused";
+
 /// What happens to the counters of a call that may run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counting {
@@ -66,7 +69,7 @@ impl AdapterGate {
                 "The operator has paused '{}'. Tell the user; `mcpaql resume` ends the pause.",
                 call.adapter
             );
-            return Err(denied(Code::PermissionDenied, message, call).with_detail("paused", true));
+            return Err(denied(Code::PermissionDenied, message, call).with_detail(PAUSED, true));
         }
         Ok(())
     }
@@ -85,11 +88,11 @@ impl AdapterGate {
             paused_quota(&config, &decision).filter(|quota| !continued.contains(&quota.name))
         {
             if !request.dry_run
-                && let Err(error) = self.continue_quota(call, request, quota, &decision).await
+                && let Err(error) = Box::pin(self.continue_quota(call, request, quota, &decision)).await
             {
                 return Err((error, Some(decision)));
             }
-            if request.dry_run && !self.is_continued(call, quota).await {
+            if request.dry_run && !Box::pin(self.is_continued(call, quota)).await {
                 return Err((refusal(call, &decision), Some(decision)));
             }
             continued.push(quota.name.clone());
@@ -104,7 +107,7 @@ impl AdapterGate {
             if request.dry_run {
                 return Err((self.unconfirmed(call, request, &decision), Some(decision)));
             }
-            if let Err(error) = self.confirm(&config, call, request, &decision).await {
+            if let Err(error) = Box::pin(self.confirm(&config, call, request, &decision)).await {
                 return Err((error, Some(decision)));
             }
             decision = self.evaluate(&config, call, Counting::Confirmed).await;
@@ -139,7 +142,7 @@ impl AdapterGate {
             };
             (decision, counts)
         };
-        self.gate.state().with_history(&needs, evaluate).await
+        Box::pin(self.gate.state().with_history(&needs, evaluate)).await
     }
 
     /// The error of a call that cannot be decided about.
@@ -189,7 +192,7 @@ pub(super) fn refusal(call: &GatedCall<'_>, decision: &Decision) -> OpError {
     let mut error = denied(denial.code, denial.message.clone(), call)
         .with_detail("danger_level", decision.danger.as_str())
         .with_detail("decided_by", decision.decided_by.to_string());
-    if !decision.reasons.is_empty() {
+    if decision.reasons.iter().any(|reason| *reason != denial.message) {
         error = error.with_detail("reasons", decision.reasons.clone());
     }
     if let Some(seconds) = denial.retry_after_seconds {
