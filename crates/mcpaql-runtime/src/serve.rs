@@ -42,7 +42,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "http")]
-pub use approvals::{ApprovalPage, OnDecision};
+pub use approvals::{ApprovalPage, StoreDecision};
 #[cfg(feature = "http")]
 pub use http::{
     AccessToken, HttpLimits, HttpOptions, MIN_TOKEN_BYTES, TlsError, TlsFiles, TokenProblem, serve_http,

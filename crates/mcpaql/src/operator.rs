@@ -13,11 +13,13 @@ use mcpaql_core::timestamp::timestamp;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::environment::user_folder;
-use mcpaql_runtime::gate::{Gate, GateOptions};
+use mcpaql_runtime::gate::{ApprovalPageAddress, Gate, GateOptions};
 use mcpaql_runtime::operator::{Clock, OPERATOR_FILE, OperatorState, TrustGrant};
 use mcpaql_runtime::record::OperatorLog;
+use serde_json::Value;
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The name of the operator's configuration.
 const CONFIG_FILE: &str = "config.yaml";
@@ -140,7 +142,26 @@ pub(crate) async fn open_gate(config: GateConfig, is_read_only: bool) -> Result<
     let log = state_folder().map(|folder| OperatorLog::open(&folder, &config.log, Clock::system()));
     let mut options = GateOptions::new(state);
     (options.config, options.log, options.is_read_only) = (config, log, is_read_only);
+    options.approval_page = Some(ApprovalPageAddress::new(page_address));
     Ok(Gate::new(options))
+}
+
+/// Where `mcpaql approve --page` stores its address.
+pub(crate) fn page_file() -> Option<PathBuf> {
+    Some(state_folder()?.join("approvals.json"))
+}
+
+/// How long the page may take to accept a connection.
+const PAGE_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// Returns the address of the page on which calls are approved, if it is served now.
+fn page_address() -> Option<String> {
+    let text = std::fs::read_to_string(page_file()?).ok()?;
+    let stored: Value = serde_json::from_str(&text).ok()?;
+    let address: SocketAddr = stored.get("address")?.as_str()?.parse().ok()?;
+    // The process may have been killed.
+    let answers = address.ip().is_loopback() && TcpStream::connect_timeout(&address, PAGE_TIMEOUT).is_ok();
+    answers.then(|| format!("http://{address}"))
 }
 
 /// Returns the time for a record.

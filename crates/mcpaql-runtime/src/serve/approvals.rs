@@ -21,7 +21,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use mcpaql_core::gate::log::{LogRecord, RecordKind};
+use futures_util::future::BoxFuture;
 use mcpaql_core::gate::token;
 use mcpaql_core::timestamp::timestamp;
 use serde_json::Value;
@@ -49,20 +49,19 @@ pre{background:#f5f5f5;padding:.6rem;overflow:auto;white-space:pre-wrap;word-bre
 button{font:inherit;padding:.4rem 1rem;margin-right:.6rem}.approve{background:#0a6b2d;color:#fff;border:0}.deny{background:#a3161f;color:#fff;border:0}\
 .danger{font-weight:600;color:#a3161f}input{font:inherit;padding:.3rem}";
 
-/// Stores what a person decided, beside the state: `true` for approved.
-pub type OnDecision = Arc<dyn Fn(LogRecord) + Send + Sync>;
+/// Stores and records what a person decided about a request: `true` for approved. The error is for the log.
+pub type StoreDecision =
+    Arc<dyn Fn(Confirmation, bool) -> BoxFuture<'static, Result<Decided, String>> + Send + Sync>;
 
 /// The page, before it is served.
 pub struct ApprovalPage {
     state: OperatorState,
-    person: String,
-    on_decision: OnDecision,
+    store: StoreDecision,
 }
 
 struct PageState {
     operator: OperatorState,
-    person: String,
-    on_decision: OnDecision,
+    store: StoreDecision,
     address: SocketAddr,
     code_hash: [u8; 32],
     /// The hash of the session's cookie, and the secret of its forms.
@@ -73,10 +72,10 @@ struct PageState {
 }
 
 impl ApprovalPage {
-    /// Creates a page for the requests in this state. `person` is the name under which decisions are stored; `on_decision` gets the record of each.
+    /// Creates a page for the requests in this state.
     #[must_use]
-    pub fn new(state: OperatorState, person: impl Into<String>, on_decision: OnDecision) -> ApprovalPage {
-        ApprovalPage { state, person: person.into(), on_decision }
+    pub fn new(state: OperatorState, store: StoreDecision) -> ApprovalPage {
+        ApprovalPage { state, store }
     }
 
     /// Serves the page until `shutdown` is cancelled. `on_start` gets the address and the code for the person.
@@ -96,11 +95,10 @@ impl ApprovalPage {
         let address = listener.local_addr()?;
         let code = fresh_code()?;
         let (session_secret, form_secret) = (fresh_secret()?, fresh_secret()?);
-        let ApprovalPage { state, person, on_decision } = self;
+        let ApprovalPage { state, store } = self;
         let page = Arc::new(PageState {
             operator: state,
-            person,
-            on_decision,
+            store,
             address,
             code_hash: token::hash(&code),
             session: token::hash(&session_secret),
@@ -262,28 +260,17 @@ async fn decide(
         Ok(None) => return html(StatusCode::NOT_FOUND, "<p>No request has this id.</p>", false),
         Err(_) => return failed(),
     };
-    let text = match page.operator.decide(&id, is_approved, &page.person).await {
-        Ok(Decided::Stored) => {
-            let mut record = LogRecord::new(RecordKind::Approval, timestamp(crate::state::now()));
-            record.caller = Some(page.person.clone());
-            record.adapter = Some(found.scope.adapter);
-            record.operation = Some(found.scope.operation);
-            record.danger = Some(found.danger.as_str().to_owned());
-            record.decision = Some(if is_approved { "allow" } else { "deny" }.to_owned());
-            record.params_hash = Some(found.scope.call_hash);
-            record.details.insert("approval_id".to_owned(), Value::String(id));
-            (page.on_decision)(record);
-            if is_approved {
-                "Approved. The next call with these parameters runs, once.".to_owned()
-            } else {
-                "Denied.".to_owned()
-            }
+    let text = match (page.store)(found, is_approved).await {
+        Ok(Decided::Stored) if is_approved => {
+            "Approved. The next call with these parameters runs, once.".to_owned()
         }
-        Ok(Decided::AlreadyEnded(status)) => {
-            format!("Nothing to decide: the request is {}.", status.as_str())
-        }
+        Ok(Decided::Stored) => "Denied.".to_owned(),
+        Ok(Decided::AlreadyEnded(status)) => format!("Nothing to decide: the request is {}.", status.as_str()),
         Ok(Decided::Unknown) => "No request has this id.".to_owned(),
-        Err(_) => return failed(),
+        Err(error) => {
+            tracing::error!(error, "the decision was not stored");
+            return failed();
+        }
     };
     html(StatusCode::OK, &format!("<p>{}</p><p><a href=\"/\">All requests</a></p>", escape(&text)), false)
 }

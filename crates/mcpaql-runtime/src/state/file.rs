@@ -167,7 +167,7 @@ pub(crate) fn create_private(path: &Path) -> io::Result<bool> {
     }
     match file.write(true).create_new(true).open(path) {
         Ok(_) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !path.is_dir() => Ok(false),
         Err(error) => Err(error),
     }
 }

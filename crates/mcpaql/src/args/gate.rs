@@ -2,6 +2,7 @@
 
 use clap::{Args as ClapArgs, Subcommand};
 use mcpaql_core::gate::trust::TrustLevel;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 #[derive(Debug, ClapArgs)]
@@ -67,6 +68,9 @@ pub(crate) struct ApproveArgs {
     /// Wait for calls, and ask about each on this terminal.
     #[arg(long, conflicts_with = "id")]
     pub(crate) follow: bool,
+    /// Serve a page on this machine on which you approve or deny calls [default address: 127.0.0.1 and a free port].
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:0", conflicts_with_all = ["id", "follow"])]
+    pub(crate) page: Option<SocketAddr>,
     /// Print the result as JSON.
     #[arg(long, global = true)]
     pub(crate) json: bool,

@@ -3,6 +3,8 @@
 //! What always holds: a person sees the operation, its parameters, where it goes, who asks and why it is dangerous before they decide;
 //! untrusted text never controls the terminal.
 
+mod page;
+
 use crate::args::ApproveAction;
 use crate::output::{ask_yes_or_no, error_with_hint};
 use crate::{CommandOutcome, args, operator, output};
@@ -27,6 +29,7 @@ pub(crate) async fn run(args: args::ApproveArgs) -> Result<CommandOutcome> {
             decide(&state, id, true, args.json).await
         }
         (Some(ApproveAction::Deny { id }), _) => decide(&state, id, false, args.json).await,
+        (None, None) if args.page.is_some() => page::serve(state, args.page).await,
         (None, None) if args.follow => follow(&state, args.json).await,
         (None, None) => list(&state, args.json).await,
     }

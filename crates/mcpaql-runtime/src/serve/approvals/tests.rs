@@ -12,8 +12,15 @@ struct Served {
     address: SocketAddr,
     code: String,
     state: OperatorState,
-    records: Arc<Mutex<Vec<LogRecord>>>,
     _end: tokio_util::sync::DropGuard,
+}
+
+fn store_in(state: &OperatorState) -> StoreDecision {
+    let state = state.clone();
+    Arc::new(move |found, is_approved| {
+        let state = state.clone();
+        Box::pin(async move { state.decide(&found.id, is_approved, "ann").await.map_err(|error| error.to_string()) })
+    })
 }
 
 async fn served() -> Served {
@@ -29,7 +36,7 @@ async fn served() -> Served {
         started.send((address, code.to_owned())).unwrap();
     }));
     let (address, code) = start.await.unwrap();
-    Served { address, code, state, records, _end: end }
+    Served { address, code, state, _end: end }
 }
 
 /// The status and the whole text of an answer.
@@ -104,8 +111,8 @@ async fn a_person_with_the_code_sees_the_call_and_approves_it() {
     let done = served.send(&format!("POST /approvals/{id}"), &cookie, &form).await;
     assert!(done.1.contains("Approved."), "{}", done.1);
     assert_eq!(served.status(&id).await, ConfirmationStatus::Approved);
-    let records = served.records.lock().unwrap().clone();
-    assert_eq!((records.len(), records[0].caller.as_deref()), (1, Some("ann")));
+    let again = served.send(&format!("POST /approvals/{id}"), &cookie, &form).await;
+    assert!(again.1.contains("Nothing to decide: the request is approved."), "{}", again.1);
 }
 
 #[tokio::test]
@@ -151,7 +158,7 @@ async fn codes_cannot_be_guessed() {
 
 #[tokio::test]
 async fn the_page_is_only_for_this_machine() {
-    let page = ApprovalPage::new(OperatorState::in_memory(), "ann", Arc::new(drop));
+    let page = ApprovalPage::new(OperatorState::in_memory(), store_in(&OperatorState::in_memory()));
     let refused = page.serve(([0, 0, 0, 0], 0).into(), CancellationToken::new(), |_, _| ()).await;
     assert!(refused.unwrap_err().to_string().contains("127.0.0.1"));
 }
