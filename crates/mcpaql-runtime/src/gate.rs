@@ -232,13 +232,13 @@ impl Gate {
             known.revision
         };
         let read_at = Instant::now();
-        let current = self.shared.state.revision().await?;
+        let current = Box::pin(self.shared.state.revision()).await?;
         if revision == Some(current) {
             let mut known = self.known_pauses();
             known.read_at = Some(read_at);
             return Ok(Arc::clone(&known.pauses));
         }
-        let pauses: Arc<[Pause]> = self.shared.state.pauses().await?.into();
+        let pauses: Arc<[Pause]> = Box::pin(self.shared.state.pauses()).await?.into();
         let known =
             KnownPauses { read_at: Some(read_at), revision: Some(current), pauses: Arc::clone(&pauses) };
         *self.known_pauses() = known;

@@ -85,11 +85,11 @@ impl AdapterGate {
             paused_quota(&config, &decision).filter(|quota| !continued.contains(&quota.name))
         {
             if !request.dry_run
-                && let Err(error) = self.continue_quota(call, request, quota, &decision).await
+                && let Err(error) = Box::pin(self.continue_quota(call, request, quota, &decision)).await
             {
                 return Err((error, Some(decision)));
             }
-            if request.dry_run && !self.is_continued(call, quota).await {
+            if request.dry_run && !Box::pin(self.is_continued(call, quota)).await {
                 return Err((refusal(call, &decision), Some(decision)));
             }
             continued.push(quota.name.clone());
@@ -104,7 +104,7 @@ impl AdapterGate {
             if request.dry_run {
                 return Err((self.unconfirmed(call, request, &decision), Some(decision)));
             }
-            if let Err(error) = self.confirm(&config, call, request, &decision).await {
+            if let Err(error) = Box::pin(self.confirm(&config, call, request, &decision)).await {
                 return Err((error, Some(decision)));
             }
             decision = self.evaluate(&config, call, Counting::Confirmed).await;
@@ -116,7 +116,7 @@ impl AdapterGate {
         if request.dry_run {
             return Ok(AllowedCall { warnings, ..AllowedCall::unrecorded() });
         }
-        let trail = match self.start_trail(&config, call, request, &decision).await {
+        let trail = match Box::pin(self.start_trail(&config, call, request, &decision)).await {
             Ok(trail) => trail,
             Err(error) => return Err((error, Some(decision))),
         };
@@ -139,7 +139,7 @@ impl AdapterGate {
             };
             (decision, counts)
         };
-        self.gate.state().with_history(&needs, evaluate).await
+        Box::pin(self.gate.state().with_history(&needs, evaluate)).await
     }
 
     /// The error of a call that cannot be decided about.
