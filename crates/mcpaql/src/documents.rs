@@ -315,6 +315,23 @@ impl AdapterPlan {
         Err(unknown_adapter_error(name, &others))
     }
 
+    /// Plans one adapter of a configuration, by its name, to look at it. Nothing is fetched.
+    ///
+    /// # Errors
+    /// When the configuration cannot be read, or has no adapter of this name.
+    pub(crate) fn of_configured(name: &str, config: &Path) -> Result<AdapterPlan> {
+        let place = ConfigPlace::Found(PlanPurpose::View);
+        let mut plan = AdapterPlan::from_config(config, &SettingsLayers::default(), place)?;
+        let names: Vec<String> = plan.adapters.iter().filter_map(PlannedAdapter::name).collect();
+        plan.adapters.retain(|one| one.name().is_some_and(|own| suggest::snake_case(&own) == suggest::snake_case(name)));
+        plan.adapters.truncate(1);
+        if plan.adapters.is_empty() {
+            let hint = format!("adapters in {}: {}", config.display(), names.join(", "));
+            return Err(error_with_hint(format!("no adapter '{name}' found"), hint));
+        }
+        Ok(AdapterPlan { config: None, unreadable: Vec::new(), ..plan })
+    }
+
     /// Returns a fingerprint of everything that decides the surface.
     pub(crate) fn fingerprint(&self) -> String {
         let mut digest = Digest::new();

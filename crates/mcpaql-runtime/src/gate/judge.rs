@@ -119,7 +119,7 @@ impl AdapterGate {
         if request.dry_run {
             return Ok(AllowedCall { warnings, ..AllowedCall::unrecorded() });
         }
-        let trail = match self.start_trail(&config, call, request, &decision).await {
+        let trail = match Box::pin(self.start_trail(&config, call, request, &decision)).await {
             Ok(trail) => trail,
             Err(error) => return Err((error, Some(decision))),
         };

@@ -21,6 +21,9 @@ pub(crate) struct TrustArgs {
     /// File or URL, or name of an adapter: one of mcpaql.yaml, or a built-in one. Without it, lists what is trusted.
     #[arg(value_name = "NAME|FILE")]
     pub(crate) subject: Option<String>,
+    /// Configuration that has the adapter NAME [default: mcpaql.yaml in this folder].
+    #[arg(long, value_name = "FILE", requires = "subject")]
+    pub(crate) config: Option<PathBuf>,
     /// How far: untested (only introspection), generated (only safe reads), validated (destructive operations ask), community_reviewed
     /// (dangerous operations ask), certified (only forbidden operations ask) [default: validated, or the level that it has].
     #[arg(long, value_name = "LEVEL", value_parser = parse_level, conflicts_with_all = ["show", "remove"])]

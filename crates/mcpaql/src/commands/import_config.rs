@@ -43,7 +43,9 @@ pub(crate) fn run(args: &args::ImportConfigArgs) -> Result<CommandOutcome> {
             )?;
         }
         file::write(&args.output, &text)?;
-        trust::grant_written(&args.output)?;
+        if !file::is_stream(&args.output) {
+            trust::grant_written(&args.output)?;
+        }
     }
     report(args, &import, &labels, &required)?;
     Ok(CommandOutcome::Clean)

@@ -44,7 +44,9 @@ pub(crate) fn run(args: &args::InitArgs) -> Result<CommandOutcome> {
     if file::is_dash(&path) {
         return Ok(CommandOutcome::Clean);
     }
-    if let InitDraft::Config(_) = &draft {
+    if let InitDraft::Config(_) = &draft
+        && !file::is_stream(&path)
+    {
         trust::grant_written(&path)?;
     }
     output::status_line(&format!("Wrote {written}"));

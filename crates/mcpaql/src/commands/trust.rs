@@ -5,7 +5,7 @@
 mod server_tools;
 
 use crate::documents::{
-    AdapterRequest, CONFIG_FILE, is_configuration, trusted_configuration, unknown_adapter_error,
+    AdapterPlan, AdapterRequest, CONFIG_FILE, is_configuration, trusted_configuration, unknown_adapter_error,
 };
 use crate::output::error_with_hint;
 use crate::trust::summary::{TrustSummary, changes};
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &args::TrustArgs) -> Result<CommandOutcome> {
     if args.remove {
         return remove(&name, args);
     }
-    let subject = find(&name)?;
+    let subject = find(&name, args.config.as_deref())?;
     if args.show {
         return show(&subject, args);
     }
@@ -56,8 +56,15 @@ impl From<TrustSubject> for Found {
 }
 
 /// Returns the subject that the user means.
-fn find(name: &str) -> Result<Found> {
+fn find(name: &str, config: Option<&Path>) -> Result<Found> {
     let path = Path::new(name);
+    if let Some(config) = config {
+        // The operator names the configuration, so it needs no grant of its own.
+        let plan = AdapterPlan::of_configured(name, config)?;
+        let tools = plan.only_server().map(ServerTools::of).transpose()?;
+        let subject = plan.adapter_subject().ok_or_else(|| unknown_adapter_error(name, &[]))?;
+        return Ok(Found { subject, tools });
+    }
     let is_named_so = path.file_name().is_some_and(|name| name == CONFIG_FILE);
     if path.is_file() && (is_named_so || is_configuration(path)) {
         return trusted_configuration(path).map(Found::from);
@@ -73,7 +80,7 @@ fn find(name: &str) -> Result<Found> {
         && !name.starts_with("builtin:")
         && !Path::new(CONFIG_FILE).exists()
     {
-        let hint = "pass a file such as ./mcpaql.yaml, or the name of an adapter";
+        let hint = "pass a file such as ./mcpaql.yaml, or the name of an adapter of a configuration: mcpaql trust NAME --config FILE";
         return Err(crate::file::not_found_error(name, builtin::names(), hint));
     }
     let name = name.to_owned();
@@ -183,7 +190,7 @@ fn remove(name: &str, args: &args::TrustArgs) -> Result<CommandOutcome> {
     let by_path = by_path.or_else(|| trust::grant_of(name).ok().flatten());
     let found = match by_path {
         Some(grant) => Some(grant),
-        None => find(name).ok().map(|found| trust::grant_of(&found.subject.id)).transpose()?.flatten(),
+        None => find(name, args.config.as_deref()).ok().map(|found| trust::grant_of(&found.subject.id)).transpose()?.flatten(),
     };
     let is_removed = match &found {
         Some(grant) => trust::remove(grant)?,

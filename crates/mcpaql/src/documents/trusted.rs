@@ -176,7 +176,8 @@ impl AdapterPlan {
 
     /// Returns the adapter with a name as a subject of trust.
     pub(crate) fn adapter_subject(&self) -> Option<TrustSubject> {
-        self.adapters.first()?.subject(Some(Path::new(super::CONFIG_FILE)))
+        let config = self.trusted_config.as_ref().map(|config| Path::new(&config.shown));
+        self.adapters.first()?.subject(config)
     }
 
     fn config_subject(&self) -> Option<TrustSubject> {

@@ -331,6 +331,19 @@ impl TestClient {
         (envelope, result["isError"].as_bool().unwrap())
     }
 
+    /// Like [`call`](Self::call), for a client whose user agrees: a call that needs a confirmation is sent again with its token.
+    pub(crate) async fn call_confirmed(&self, tool: &str, mut arguments: Value) -> (Value, bool) {
+        let (envelope, is_error) = self.call(tool, arguments.clone()).await;
+        let token = &envelope["error"]["details"]["confirmation_token"];
+        if token.is_null() {
+            return (envelope, is_error);
+        }
+        let has_params = arguments["params"].is_object();
+        let params = if has_params { &mut arguments["params"] } else { &mut arguments };
+        params["confirmation_token"] = token.clone();
+        self.call(tool, arguments).await
+    }
+
     pub(crate) async fn try_call(&self, tool: &str, arguments: Value) -> Result<Value, ServiceError> {
         let answer = with_timeout(self.peer.call_tool(request(tool, arguments))).await?;
         Ok(serde_json::to_value(answer).unwrap())

@@ -86,6 +86,7 @@ async fn above_its_memory_limit_the_server_refuses_calls_and_recovers() {
         "mcpaql.yaml",
         "limits: {memory: 32MB}\nadapters: [{document: shell.md}, {builtin: notebook}]\n",
     );
+    place.trust();
     let mut raw = RawClient::initialized(place.binary(&["serve", "--data", "data"])).await;
     assert_serves(&mut raw, 1).await;
     assert!(memory(&raw.server, "VmRSS") > 32 << 20, "the limit is too high for this test");

@@ -71,7 +71,7 @@ struct Session {
 impl Session {
     async fn call(&self, operation: &str, params: Value) -> (Value, bool) {
         let (tool, arguments) = self.mode.address(operation, params);
-        self.client.call(&tool, arguments).await
+        self.client.call_confirmed(&tool, arguments).await
     }
 
     /// Makes a call that must succeed, and returns its data.

@@ -125,7 +125,7 @@ impl ServedApi {
     pub(crate) async fn call(&self, id: &str, params: Value) -> (Value, bool) {
         let name = self.names.get(id).map_or(id, String::as_str);
         let arguments = json!({"operation": name, "params": params});
-        self.client.call(&format!("{}_mcpaql", self.adapter), arguments).await
+        self.client.call_confirmed(&format!("{}_mcpaql", self.adapter), arguments).await
     }
 
     /// Calls an operation, which must succeed, and returns the one request that it sent.

@@ -104,14 +104,14 @@ async fn assert_shows(client: &TestClient, expected: &[Row<'_>]) {
 
 /// Makes a call that must succeed, and returns its data.
 async fn data(client: &TestClient, tool: &str, arguments: Value) -> Value {
-    let (envelope, flagged) = client.call(tool, arguments.clone()).await;
+    let (envelope, flagged) = client.call_confirmed(tool, arguments.clone()).await;
     assert!(envelope["success"] == true && !flagged, "{tool} {arguments}: {envelope}");
     envelope["data"].clone()
 }
 
 /// Makes a call that must fail, and returns the code and the whole error.
 async fn refusal(client: &TestClient, tool: &str, arguments: Value) -> (String, Value) {
-    let (envelope, _) = client.call(tool, arguments.clone()).await;
+    let (envelope, _) = client.call_confirmed(tool, arguments.clone()).await;
     assert_eq!(envelope["success"], false, "{tool} {arguments}: {envelope}");
     (envelope["error"]["code"].as_str().unwrap().to_owned(), envelope["error"].clone())
 }

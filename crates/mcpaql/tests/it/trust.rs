@@ -1,6 +1,6 @@
 //! Trust: what a folder brings along runs nothing before the operator has granted exactly its content.
 
-use crate::fixture::{RawClient, RunOutput, TestFolder, tools_call};
+use crate::fixture::{RawClient, RunOutput, TestFolder, tools_call, with_timeout};
 use crate::gate::call;
 use serde_json::json;
 
@@ -263,4 +263,60 @@ async fn commands_that_write_a_configuration_trust_it() {
     let entry = std::fs::read_to_string(place.path().join(".cursor/mcp.json")).unwrap();
     let path = place.path().canonicalize().unwrap().join("mcpaql.yaml");
     assert!(entry.contains(path.to_str().unwrap()), "{entry}");
+}
+
+#[cfg(unix)]
+const SERVER: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+  case "$line" in
+    *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"facts","version":"1"}}}\n' "$id" ;;
+    *'"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$(cat tools.json)" ;;
+  esac
+done
+"#;
+
+/// Lists tools until there is one with this name.
+#[cfg(unix)]
+async fn wait_for_tool(raw: &mut RawClient, wanted: &str) -> Vec<String> {
+    loop {
+        raw.send(&json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"})).await;
+        let mut message = raw.receive().await.unwrap();
+        while message["id"] != 9 {
+            message = raw.receive().await.unwrap();
+        }
+        let tools = message["result"]["tools"].as_array().unwrap().iter();
+        let names: Vec<String> = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+        if names.iter().any(|name| name.contains(wanted)) {
+            return names;
+        }
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn new_tools_of_a_server_are_withheld_until_they_are_trusted() {
+    let place = TestFolder::new();
+    place.file("server.sh", SERVER);
+    place.file("mcpaql.yaml", "adapters: [{name: facts, mcp: {command: [sh, server.sh], start: eager}}]\n");
+    let tool = |name: &str, text: &str| json!({"name": name, "description": text, "inputSchema": {"type": "object"}});
+    let list = |tools: serde_json::Value| format!("{}\n", json!({ "tools": tools }));
+    place.file("tools.json", &list(json!([tool("get_fact", "Gets a fact.")])));
+    let serve = || place.binary(&["serve", "--config", "mcpaql.yaml", "--mode", "discrete"]);
+    let mut raw = RawClient::initialized(serve()).await;
+    with_timeout(wait_for_tool(&mut raw, "get_fact")).await;
+    drop(raw);
+    place.file("tools.json", &list(json!([tool("get_fact", "Gets a fact."), tool("get_joke", "Gets a joke.")])));
+    let mut raw = RawClient::initialized(serve()).await;
+    raw.server.wait_for_stderr("withheld").await;
+    let names = with_timeout(wait_for_tool(&mut raw, "get_fact")).await;
+    assert!(!names.iter().any(|name| name.contains("get_joke")), "{names:?}");
+
+    let name = ["facts", "--config", "mcpaql.yaml"];
+    let shown = place.run(&[&["trust", "--show"], &name[..]].concat()).await;
+    assert_eq!(shown.status, Some(1), "{shown:?}");
+    assert!(shown.stdout.contains("new tool        get_joke"), "{}", shown.stdout);
+    let trusted = place.run(&[&["trust"], &name[..]].concat()).await;
+    assert_eq!(trusted.status, Some(0), "{trusted:?}");
+    with_timeout(wait_for_tool(&mut raw, "get_joke")).await;
 }

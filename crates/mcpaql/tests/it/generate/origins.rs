@@ -70,6 +70,8 @@ async fn adapters_of_the_configuration_are_found_by_name() {
              - {{mcp: {{command: ['{BINARY}', serve, --data, d, --mode, discrete]}}, name: inner}}\n"
         ),
     );
+    // The last adapter is a server, which is started for its tools.
+    place.trust();
     let args = ["-t", "rust", "-q"];
     for (name, file, kind) in [
         ("things", "things.md", "document"),
