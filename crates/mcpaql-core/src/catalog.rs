@@ -36,7 +36,7 @@ pub use settings::{AdapterSettings, CRUDE_PROFILE, Sharing};
 pub use tool::Tool;
 
 use crate::adapter::{Adapter, ErrorPolicy, Mode, ResultForm};
-use crate::error::OpError;
+use crate::error::{Code, OpError};
 use crate::flagged::{self, FlaggedOperation};
 use crate::library::{Library, LibraryOperation, Outline};
 use crate::naming::ToolNamer;
@@ -86,6 +86,8 @@ pub struct Catalog {
     /// [`flagged_operations`](Catalog::flagged_operations) after they are read.
     pub flagged: Vec<FlaggedOperation>,
     pub(crate) allow_flagged: Vec<String>,
+    /// Operations of an MCP server that are new or have changed since the operator approved its tools. They are not served.
+    pub unapproved: Vec<String>,
     /// Tools of withheld operations → the name of the operation.
     pub(crate) withheld_tools: HashMap<String, String>,
     pub(crate) schemas: SchemaSet,
@@ -220,10 +222,23 @@ impl Catalog {
     /// Returns the error of calling an operation that is withheld; `None` if it is not.
     #[must_use]
     pub fn withheld_error(&self, operation: &str) -> Option<OpError> {
+        if self.unapproved.iter().any(|name| name == operation) {
+            return Some(self.unapproved_error(operation));
+        }
         let mut flagged = self.flagged_operations().into_iter();
         flagged
             .find(|flagged| flagged.is_withheld && flagged.name == operation)
             .map(FlaggedOperation::refusal)
+    }
+
+    fn unapproved_error(&self, operation: &str) -> OpError {
+        let adapter = &self.adapter.name;
+        let message = format!(
+            "The operation '{operation}' is new or has changed since the operator approved this server. Tell the user: the operator can review it with `mcpaql trust --show {adapter}` and approve it with `mcpaql trust {adapter}`."
+        );
+        OpError::new(Code::PermissionTrust, message)
+            .with_detail("operation", operation)
+            .with_detail("adapter", adapter.as_str())
     }
 
     /// Returns whether the operator allows a prompt or resource with this name in spite of its texts.

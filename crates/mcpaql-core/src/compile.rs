@@ -251,6 +251,7 @@ impl AdapterCompiler {
             tools: Vec::new(),
             flagged: std::mem::take(&mut self.flagged),
             allow_flagged: settings.allow_flagged.clone(),
+            unapproved: Vec::new(),
             withheld_tools: HashMap::new(),
             schemas,
             library,

@@ -121,5 +121,7 @@ pub use mcpaql_schema::{diagnostic, error, schema};
 #[doc(hidden)]
 pub use mcpaql_schema::{extends, reader, sample, suggest, syntax};
 #[doc(inline)]
+pub use mcpaql_gate as gate;
+#[doc(inline)]
 pub use mcpaql_shape as shape;
 pub use model::{adapter, exchange, facts, hints, library, lifecycle, operation};

@@ -56,6 +56,8 @@ pub struct PreparedCall<'c> {
     pub controls: Option<Box<QueryControls>>,
     /// The caller asks what the call would do, without making it.
     pub dry_run: bool,
+    /// The token with which the caller confirms the call.
+    pub confirmation: Option<String>,
     /// Warnings for the agent.
     pub warnings: Vec<Warning>,
 }
@@ -152,6 +154,7 @@ fn finish<'c>(
     mut warnings: Vec<Warning>,
 ) -> Result<PreparedCall<'c>, OpError> {
     let full = full_operation(catalog, entry)?;
+    let confirmation = take_confirmation(full, &mut params)?;
     let dry_run = take_dry_run(full, &mut params)?;
     let controls =
         if full.operation.takes_controls() { take_controls(full, &mut params, &mut warnings)? } else { None };
@@ -161,11 +164,44 @@ fn finish<'c>(
         let text = format!("The operation '{name}' is deprecated. {instead}");
         warnings.push(deprecated("operation", name, text.trim_end()));
     }
-    Ok(PreparedCall { entry, full_operation: full, args, controls, dry_run, warnings })
+    Ok(PreparedCall { entry, full_operation: full, args, controls, dry_run, confirmation, warnings })
 }
 
 /// Names of the protocol that are no parameters.
-const PROTOCOL_NAMES: [&str; 2] = ["_meta", "_confirmation"];
+const PROTOCOL_NAMES: [&str; 1] = ["_meta"];
+/// The name that always carries the token of a confirmation.
+const CONFIRMATION_ALWAYS: &str = "_confirmation";
+/// The names of a token, unless the operation has such a parameter.
+const CONFIRMATION: [&str; 3] = ["confirmation_token", "confirmationToken", CONFIRMATION_ALWAYS];
+/// Maximum length of a token. Tokens of this server are much shorter.
+const MAX_CONFIRMATION_BYTES: usize = 256;
+
+/// Takes the token of a confirmation out of the parameters.
+fn take_confirmation(
+    full: FullOperation<'_>,
+    params: &mut Map<String, Value>,
+) -> Result<Option<String>, OpError> {
+    let mut token = None;
+    for name in CONFIRMATION.into_iter().filter(|name| !full.params.accepts(name)) {
+        match params.shift_remove(name) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(text)) if text.len() <= MAX_CONFIRMATION_BYTES => token = Some(text),
+            Some(Value::String(_)) => {
+                let message = "The confirmation token is unknown. Send the call without a token to get a new one.";
+                return Err(OpError::new(Code::TokenInvalid, message));
+            }
+            Some(other) => {
+                let message = format!("Parameter '{name}' must be the text of a confirmation token.");
+                return Err(OpError::new(Code::InvalidType, message)
+                    .with_detail("param_name", name)
+                    .with_detail("expected_type", "string")
+                    .with_detail("actual_type", type_name(&other)));
+            }
+        }
+    }
+    Ok(token)
+}
+
 /// The name that always asks for a dry run, even if the operation has a parameter `dry_run`.
 const DRY_RUN_ALWAYS: &str = "_dry_run";
 
@@ -203,6 +239,7 @@ fn take_dry_run(full: FullOperation<'_>, params: &mut Map<String, Value>) -> Res
 fn is_foreign(full: FullOperation<'_>, name: &str) -> bool {
     name.starts_with('_')
         && name != DRY_RUN_ALWAYS
+        && name != CONFIRMATION_ALWAYS
         && !full.params.accepts(name)
         && shape::control_of(name).is_none()
 }

@@ -73,6 +73,7 @@ const ENTRY_KEYS: &[&str] = &[
     "allow_flagged",
     "allow_private",
     "networks",
+    "pin",
 ];
 const LIMIT_KEYS: &[&str] = &["timeout", "max_response_bytes"];
 
@@ -152,6 +153,8 @@ pub struct AdapterEntry {
     pub limits: CallLimits,
     /// Which private networks it may reach, and which hosts get its credentials.
     pub access: NetworkAccess,
+    /// Whether tools of an MCP server that are new or have changed wait for the operator's approval.
+    pub pin: bool,
     /// Settings of this adapter; they replace those of the file.
     pub settings: AdapterSettings,
     /// Pointer to the origin in the file, for diagnostics.
@@ -169,6 +172,7 @@ impl AdapterEntry {
             auth: None,
             limits: CallLimits::default(),
             access: NetworkAccess::default(),
+            pin: true,
             settings: AdapterSettings::default(),
             pointer,
         }
@@ -344,6 +348,7 @@ fn entry(
         overrides: reader.string(&object, "overrides"),
         auth,
         access: NetworkAccess { credential_hosts, ..access(reader, &object) },
+        pin: reader.boolean(&object, "pin").unwrap_or(true),
         limits: reader.member(&object, "limits").map(|object| limits(reader, &object)).unwrap_or_default(),
         settings: AdapterSettings {
             mode: reader.choice(&object, "mode", &Mode::ALL.map(Mode::as_str), Mode::parse),

@@ -44,6 +44,7 @@ use mcpaql_core::adapter::{Adapter, Auth, ErrorPolicy, Mode, ResultForm, TargetC
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::error::Code;
 use mcpaql_core::operation::{Category, Operation, operation_pointer, param_pointer};
+use mcpaql_core::gate::trust::TrustLevel;
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_core::reader::{self, DocumentObject, DocumentReader, child};
 use mcpaql_core::suggest;
@@ -141,7 +142,7 @@ const TOOL_NAME_KEYS: &[&str] = &["pattern", "prefix", "aliases"];
 const ERROR_KEYS: &[&str] = &["is_error"];
 const SCHEMA_VERSIONS: &[&str] = &["1.0"];
 const UNSUPPORTED_KEYS: &[(&str, &str)] =
-    &[("trust", "only the operator can grant trust"), ("rate_limits", "the number of calls is not limited")];
+    &[("rate_limits", "the number of calls is not limited; the operator can limit it with `quotas` in config.yaml")];
 
 /// The result of loading a document.
 #[derive(Debug)]
@@ -427,6 +428,7 @@ fn assemble(
         results: reader.choice(document, "results", ResultForm::WORDS, ResultForm::parse),
         hide: fields::hidden(reader, document),
         answer_budget: fields::answer_budget(reader, document),
+        trust: reader.choice(document, "trust", &TrustLevel::ALL.map(TrustLevel::as_str), TrustLevel::parse),
         types: form.types.clone(),
         default_target: targets::default(reader, document, &targets),
         targets,

@@ -157,6 +157,9 @@ impl OperationOverride {
         if let Some(description) = &self.description {
             operation.description.clone_from(description);
         }
+        if self.danger.is_some() {
+            operation.danger_notes.get_or_insert_default().is_operators = true;
+        }
         operation.hints = self.hints.with_fallback(operation.hints);
         if let Some(tags) = &self.tags {
             operation.tags.clone_from(tags);

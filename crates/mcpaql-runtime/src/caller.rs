@@ -88,6 +88,8 @@ impl Progress {
 pub enum Ability {
     /// `elicitation/create`: a question to the user.
     Elicitation,
+    /// `elicitation/create` with a page for the user to open.
+    UrlElicitation,
     /// `sampling/createMessage`: a question to the user's model.
     Sampling,
 }
@@ -103,7 +105,7 @@ impl Ability {
     #[must_use]
     pub const fn method(self) -> &'static str {
         match self {
-            Ability::Elicitation => "elicitation/create",
+            Ability::Elicitation | Ability::UrlElicitation => "elicitation/create",
             Ability::Sampling => "sampling/createMessage",
         }
     }
@@ -145,6 +147,9 @@ pub(crate) trait ClientConnection: Any + Send + Sync {
     /// Returns which log messages of upstreams the client wants.
     fn log_filter(&self) -> LogFilter;
 
+    /// Returns the name that the client gave itself.
+    fn name(&self) -> Option<String>;
+
     /// Returns whether both are the same client, on one connection or in one conversation.
     fn is_same(&self, other: &dyn ClientConnection) -> bool;
 }
@@ -167,6 +172,7 @@ pub struct Caller {
     started: Arc<OnceLock<String>>,
     input: Option<Arc<ClientInput>>,
     name: Option<CallerName>,
+    client_name: OnceLock<Option<String>>,
     #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only requests over HTTP have headers"))]
     headers: Option<Arc<HeaderMap>>,
 }
@@ -242,6 +248,29 @@ impl Caller {
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_ref().map(CallerName::as_str)
+    }
+
+    /// Returns who the caller is, for decisions, approvals and records: the name of its token, or for the command line and
+    /// standard streams the operating-system user.
+    #[must_use]
+    pub fn identity(&self) -> &str {
+        match &self.name {
+            Some(name) => name.as_str(),
+            None if self.headers.is_some() => name::UNNAMED,
+            None => name::system_user().as_str(),
+        }
+    }
+
+    /// Returns the name that the client gave itself. It is a claim, so it only narrows what a caller may do, or is shown.
+    #[must_use]
+    pub fn client_name(&self) -> Option<&str> {
+        self.client_name.get_or_init(|| self.client.as_ref()?.name()).as_deref()
+    }
+
+    /// Returns this caller without its client, for work in the background. `listener` gets its progress.
+    pub(crate) fn for_background(&self, listener: Caller) -> Caller {
+        let name = self.name.clone().or_else(|| CallerName::new(self.identity()));
+        Caller { name, ..listener }
     }
 
     /// Returns the session of the call; `None` if the call is in no session that can end.

@@ -29,6 +29,7 @@
 //! once. Only this module calls a target, and a target needs the gate's [`Pass`]. Every item of a batch is a call of its own.
 
 mod batch;
+mod current;
 mod features;
 mod handlers;
 mod hide;
@@ -44,16 +45,20 @@ pub use handlers::{HandlerCall, Handlers, Params, given};
 
 use crate::caller::{Caller, EntryPoint};
 use crate::execution::{BackgroundTask, Executions};
-use crate::gate::{self, GateDecision, GateSubject, Pass};
+use crate::gate::{
+    self, AdapterGate, AllowedCall, CallTrail, Gate, GateDecision, GateRequest, GateSubject, Pass,
+};
 use crate::limits::RunningCalls;
 use crate::protocol::Features;
 use crate::record::{self, Stats};
 use crate::state::ExecutionOutcome;
 use crate::target::mcp::Upstream;
 use crate::target::{Args, ClosedTarget, OpenError, Target, TargetCall};
+use current::CurrentReader;
 use mcpaql_core::adapter::{ErrorPolicy, ResultForm};
 use mcpaql_core::catalog::{Catalog, Tool};
 use mcpaql_core::error::{Code, LimitType, OpError};
+use mcpaql_core::gate::trust::TrustLevel;
 use mcpaql_core::introspect;
 use mcpaql_core::lifecycle::Lifecycle;
 use mcpaql_core::operation::{Binding, Operation};
@@ -82,6 +87,7 @@ struct Dispatcher {
     handlers: Handlers,
     running: Arc<RunningCalls>,
     stats: Arc<Stats>,
+    gate: AdapterGate,
 }
 
 impl ServedAdapter {
@@ -93,12 +99,15 @@ impl ServedAdapter {
         target: Arc<dyn Target>,
         source: impl Into<String>,
     ) -> ServedAdapter {
+        let catalog = catalog.into();
+        let gate = AdapterGate::new(&Gate::in_memory(), &catalog.adapter);
         let adapter = Dispatcher {
-            catalog: catalog.into(),
+            catalog,
             target,
             handlers: Handlers::default(),
             running: Arc::default(),
             stats: Arc::default(),
+            gate,
         };
         ServedAdapter {
             adapter: Arc::new(adapter),
@@ -149,6 +158,22 @@ impl ServedAdapter {
         ServedAdapter { adapter: Arc::new(adapter), ..self }
     }
 
+    /// Returns this adapter with a gate that it shares with other adapters. Without one, its state ends with the program.
+    #[must_use]
+    pub fn with_gate(self, gate: &Gate) -> ServedAdapter {
+        let gate = AdapterGate::new(gate, &self.adapter.catalog.adapter);
+        let adapter = Dispatcher { gate, ..Dispatcher::clone(&self.adapter) };
+        ServedAdapter { adapter: Arc::new(adapter), ..self }
+    }
+
+    /// Returns this adapter with another trust level and a gate of its own.
+    #[must_use]
+    pub fn with_trust(self, level: TrustLevel) -> ServedAdapter {
+        let gate = Gate::in_memory();
+        gate.set_trust(&self.adapter.catalog.adapter.name, level);
+        self.with_gate(&gate)
+    }
+
     /// The compiled document: operations, tools and settings.
     #[must_use]
     pub fn catalog(&self) -> &Catalog {
@@ -181,8 +206,8 @@ impl ServedAdapter {
 
     /// Returns the source of prompts and resources.
     pub(crate) fn feature_source(&self) -> FeatureSource {
-        let Dispatcher { catalog, target, running, stats, .. } = &*self.adapter;
-        let source = FeatureSource::new(&catalog.adapter.name, Arc::clone(target), Arc::clone(stats));
+        let Dispatcher { target, running, stats, gate, .. } = &*self.adapter;
+        let source = FeatureSource::new(gate.clone(), Arc::clone(target), Arc::clone(stats));
         FeatureSource { running: Arc::clone(running), ..source }
     }
 
@@ -251,26 +276,34 @@ impl ServedAdapter {
     /// Returns a background call and its result; `None` if this adapter has no such call, or if the gate refuses the
     /// request.
     pub async fn task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
-        let task = self.executions.as_ref()?.task(id, |name, outcome| self.reply_for(name, outcome)).await?;
-        self.allows_task_request(id, caller).then_some(task)
+        let executions = self.executions.as_ref()?;
+        let task = executions.task(id, caller, |name, outcome| self.reply_for(name, outcome)).await?;
+        self.allows_task_request(id, caller).await.then_some(task)
     }
 
     /// Cancels a background call; `None` if this adapter has no such call, or if the gate refuses the request.
     pub async fn cancel_task(&self, id: &str, caller: &Caller) -> Option<BackgroundTask> {
         let executions = self.executions.as_ref()?;
-        executions.task(id, |name, outcome| self.reply_for(name, outcome)).await?;
-        if !self.allows_task_request(id, caller) {
+        executions.task(id, caller, |name, outcome| self.reply_for(name, outcome)).await?;
+        if !self.allows_task_request(id, caller).await {
             return None;
         }
         executions.cancel_task(id, |name, outcome| self.reply_for(name, outcome)).await
     }
 
     /// Asks the gate about a request for a task of this adapter, and records the request.
-    fn allows_task_request(&self, id: &str, caller: &Caller) -> bool {
+    async fn allows_task_request(&self, id: &str, caller: &Caller) -> bool {
         let entry = EntryPoint::Task;
-        let decision = self.adapter.decide(entry, GateSubject::Task(id), (&Args::new(), false), caller);
+        let request = GateRequest::new(entry, GateSubject::Task(id), caller);
+        let decision = self.adapter.gate.decide(&request).await;
         self.adapter.stats.begin(entry).end(None);
-        matches!(decision, GateDecision::Allow(_))
+        match decision {
+            GateDecision::Allow(allowed) => {
+                allowed.trail.end(None, 0);
+                true
+            }
+            GateDecision::Refuse(_) => false,
+        }
     }
 
     /// Returns the reply that a background call would have had in the foreground.
@@ -291,6 +324,7 @@ struct AnsweredCall<'c> {
     /// All pages were fetched: whether these are all there are.
     is_complete: Option<bool>,
     answer: SelectedAnswer,
+    trail: CallTrail,
 }
 
 impl AnsweredCall<'_> {
@@ -299,8 +333,12 @@ impl AnsweredCall<'_> {
     }
 
     fn fit(self, budget: Option<usize>) -> Answer {
-        let AnsweredCall { catalog, entry, call, is_complete, answer } = self;
-        answer.fit(budget, &ShapeStep::new(catalog, entry, &call, is_complete))
+        let AnsweredCall { catalog, entry, call, is_complete, answer, trail } = self;
+        let answer = answer.fit(budget, &ShapeStep::new(catalog, entry, &call, is_complete));
+        if trail.is_open() {
+            trail.end(None, batch::size(&answer.data));
+        }
+        answer
     }
 }
 
@@ -348,22 +386,32 @@ impl Dispatcher {
     ) -> Result<AnsweredCall<'c>, OpError> {
         let operation = call.full_operation.operation;
         let subject = GateSubject::Operation(operation);
-        let decision = self.decide(entry, subject, (&call.args, call.dry_run), caller);
+        let current = CurrentReader::new(self, operation, &call.args, caller);
+        let request = GateRequest {
+            current: current.as_ref().map(|current| current as _),
+            args: &call.args,
+            confirmation: call.confirmation.as_deref(),
+            dry_run: call.dry_run,
+            ..GateRequest::new(entry, subject, caller)
+        };
+        let decision = self.gate.decide(&request).await;
         if call.dry_run {
             let outcome = self.preview(operation, &call.args, decision).await;
             let outcome = outcome.map(SelectedAnswer::whole);
             return self.finish(entry, call, outcome);
         }
-        let pass = match decision {
-            GateDecision::Allow(pass) => pass,
+        let AllowedCall { pass, warnings, trail } = match decision {
+            GateDecision::Allow(allowed) => *allowed,
             GateDecision::Refuse(error) => return Err(*error),
         };
+        call.warnings.extend(warnings);
         let lifecycle = call.entry.operation.lifecycle.filter(|_| entry.is_tool());
         if let (Some(executions), Some(lifecycle)) = (executions, lifecycle) {
-            let started = self.start(pass, executions, lifecycle, &mut call, caller).await?;
+            let started = self.start((pass, trail), executions, lifecycle, &mut call, caller).await?;
             let mut answer = SelectedAnswer::whole(started);
             answer.prepend_warnings(std::mem::take(&mut call.warnings));
-            return Ok(AnsweredCall { catalog: &self.catalog, entry, call, is_complete: None, answer });
+            let (catalog, trail) = (&self.catalog, CallTrail::default());
+            return Ok(AnsweredCall { catalog, entry, call, is_complete: None, answer, trail });
         }
         call.controls = shape::effective_controls(operation, call.controls.take(), entry);
         let controls = call.controls.as_deref();
@@ -408,7 +456,16 @@ impl Dispatcher {
         };
         let step = ShapeStep::new(&self.catalog, entry, &call, is_complete);
         let outcome = outcome.and_then(|answer| shape::select(answer, &step));
-        Ok(AnsweredCall { is_complete, ..self.finish(entry, call, outcome)? })
+        match self.finish(entry, call, outcome) {
+            Ok(answered) => {
+                trail.succeeded().await;
+                Ok(AnsweredCall { is_complete, trail, ..answered })
+            }
+            Err(error) => {
+                trail.end(Some(error.code), 0);
+                Err(error)
+            }
+        }
     }
 
     /// Applies the last steps that do not depend on a budget.
@@ -424,7 +481,8 @@ impl Dispatcher {
         if entry != EntryPoint::Handler {
             answer.prepend_warnings(std::mem::take(&mut call.warnings));
         }
-        Ok(AnsweredCall { catalog: &self.catalog, entry, call, is_complete: None, answer })
+        let trail = CallTrail::default();
+        Ok(AnsweredCall { catalog: &self.catalog, entry, call, is_complete: None, answer, trail })
     }
 
     /// Removes the hidden fields from the stored outcome of an operation.
@@ -434,17 +492,6 @@ impl Dispatcher {
             Some(full) => hide::hide_in_stored(outcome, &catalog.hidden_fields(full.operation)),
             None => hide::hide_in_stored(outcome, &catalog.hide),
         }
-    }
-
-    fn decide(
-        &self,
-        entry: EntryPoint,
-        subject: GateSubject<'_>,
-        (args, dry_run): (&Args, bool),
-        caller: &Caller,
-    ) -> GateDecision {
-        let adapter = self.catalog.adapter.name.as_str();
-        gate::decide(&gate::GateRequest { caller, adapter, entry, subject, args, dry_run })
     }
 
     /// Lets a handler or the target answer a call that passed the gate.
@@ -492,7 +539,7 @@ impl Dispatcher {
     /// Starts a call in the background. The call has passed the gate.
     async fn start(
         self: &Arc<Self>,
-        pass: Pass,
+        (pass, trail): (Pass, CallTrail),
         executions: &Executions,
         lifecycle: Lifecycle,
         call: &mut request::PreparedCall<'_>,
@@ -510,7 +557,12 @@ impl Dispatcher {
             let responder = (pass, Responder::Handlers);
             let outcome = adapter.perform(responder, &operation, &args, &caller, CallReach::default()).await;
             let outcome = adapter.finish_outcome(entry, &operation, &signature, outcome);
-            recording.end(outcome.as_ref().err().map(|error| error.code));
+            let error = outcome.as_ref().err().map(|error| error.code);
+            recording.end(error);
+            if error.is_none() {
+                trail.succeeded().await;
+            }
+            trail.end(error, outcome.as_ref().map_or(0, |answer| batch::size(&answer.data)));
             outcome
         };
         executions.start(&whole.operation.name, lifecycle, largest, caller, work).await
@@ -542,10 +594,11 @@ impl Dispatcher {
     }
 }
 
-/// Calls a target without an adapter, through the gate.
+/// Calls a target without an adapter, through a gate without rules. The program vouches for the call, so only forbidden operations are
+/// refused.
 ///
 /// # Errors
-/// When the target fails.
+/// When the target fails, or the operation is forbidden.
 pub async fn call_target(
     target: &dyn Target,
     operation: &Operation,
@@ -553,29 +606,19 @@ pub async fn call_target(
     caller: &Caller,
 ) -> Result<Answer, OpError> {
     let (entry, subject) = (EntryPoint::Operation, GateSubject::Operation(operation));
-    match gate::decide(&gate::GateRequest { caller, adapter: "", entry, subject, args, dry_run: false }) {
-        GateDecision::Allow(pass) => target.perform(TargetCall::new(pass, operation, args, caller)).await,
+    let request = GateRequest { args, ..GateRequest::new(entry, subject, caller) };
+    match AdapterGate::of_program().decide(&request).await {
+        GateDecision::Allow(allowed) => {
+            target.perform(TargetCall::new(allowed.pass, operation, args, caller)).await
+        }
         GateDecision::Refuse(error) => Err(*error),
     }
 }
 
 /// Answers discovery over all adapters of a gateway, which belongs to no adapter.
-pub(crate) fn discovery_reply(
-    caller: &Caller,
-    outcome: Result<Answer, OpError>,
-    errors: ErrorPolicy,
-) -> ToolReply {
-    response::envelope(&discover(EntryPoint::Tool, caller, outcome), errors)
-}
-
-/// Asks the gate about discovery over all adapters.
-fn discover(entry: EntryPoint, caller: &Caller, outcome: Result<Answer, OpError>) -> Result<Answer, OpError> {
-    let (subject, args) = (GateSubject::Discovery, Map::new());
-    let request = gate::GateRequest { caller, adapter: "", entry, subject, args: &args, dry_run: false };
-    match gate::decide(&request) {
-        GateDecision::Allow(_) => outcome,
-        GateDecision::Refuse(error) => Err(*error),
-    }
+pub(crate) fn discovery_reply(outcome: &Result<Answer, OpError>, errors: ErrorPolicy) -> ToolReply {
+    let _allowed = gate::allow_introspection(EntryPoint::Tool);
+    response::envelope(outcome, errors)
 }
 
 /// Adds operation and signature to validation errors, so that the caller can correct the parameters.

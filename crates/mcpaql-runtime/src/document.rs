@@ -44,6 +44,7 @@ use crate::open::{self, OpenError};
 use crate::run::{self, RunError};
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
+use mcpaql_core::gate::trust::TrustLevel;
 use mcpaql_core::operation::Binding;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
@@ -87,6 +88,7 @@ pub struct Document {
     text: Cow<'static, str>,
     settings: AdapterSettings,
     handlers: Handlers,
+    trust: Option<TrustLevel>,
 }
 
 impl Document {
@@ -98,6 +100,7 @@ impl Document {
             text: text.into(),
             settings: AdapterSettings::default(),
             handlers: Handlers::default(),
+            trust: None,
         }
     }
 
@@ -111,6 +114,13 @@ impl Document {
     #[must_use]
     pub fn with_handlers(self, handlers: Handlers) -> Document {
         Document { handlers, ..self }
+    }
+
+    /// Sets how far the program trusts the document, instead of [`TrustLevel::Validated`]. At that level, destructive operations need a
+    /// confirmation, and dangerous ones do not run.
+    #[must_use]
+    pub fn trust(self, level: TrustLevel) -> Document {
+        Document { trust: Some(level), ..self }
     }
 
     /// Compiles the document and opens its target. The result is served alone or in a [`Gateway`] with others.
@@ -138,7 +148,11 @@ impl Document {
         }
         let catalog = Arc::new(catalog);
         let served = open::open(catalog, &file, data, environment).await?;
-        Ok(if self.handlers.is_empty() { served } else { served.with_handlers(self.handlers) })
+        let served = if self.handlers.is_empty() { served } else { served.with_handlers(self.handlers) };
+        Ok(match self.trust {
+            Some(level) => served.with_trust(level),
+            None => served,
+        })
     }
 
     /// Serves the client that started this program, over standard input and output, until it disconnects or the process is stopped

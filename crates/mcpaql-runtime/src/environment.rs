@@ -50,6 +50,12 @@ pub fn data_folder() -> Option<PathBuf> {
     user_folder("XDG_DATA_HOME", ".local/share", "Library/Application Support")
 }
 
+/// The default folder for the operator's state and log.
+#[must_use]
+pub fn state_folder() -> Option<PathBuf> {
+    user_folder("XDG_STATE_HOME", ".local/state", "Library/Application Support")
+}
+
 /// Returns the folder `mcpaql` inside the folder in this environment variable. If the variable is not set, uses the
 /// platform's default: `unix` or `mac` in the home folder, or `LOCALAPPDATA`.
 #[must_use]

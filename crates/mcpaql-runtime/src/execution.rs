@@ -182,7 +182,7 @@ impl Executions {
             (ExecutionStatus::Pending, 0)
         };
         let keep = i64::try_from(lifecycle.keep_seconds).unwrap_or(i64::MAX / 2);
-        let (entry, row) = shared.register(operation, status, progress, keep).await?;
+        let (entry, row) = shared.register(operation, (status, progress), keep, caller.identity()).await?;
         caller.record_execution(&row.id);
         let (listener, heard) = Caller::listener();
         let job = ExecutionJob {
@@ -191,7 +191,7 @@ impl Executions {
             max_result_bytes: max_answer_bytes.saturating_sub(RESULT_OVERHEAD_BYTES),
             session: caller.session().filter(|_| !lifecycle.survives).map(Session::start_work),
         };
-        tokio::spawn(job.run(permit, heard, work(listener)));
+        tokio::spawn(job.run(permit, heard, work(caller.for_background(listener))));
         view::started(&row)
     }
 
@@ -208,16 +208,16 @@ impl Executions {
     ) -> Result<Answer, OpError> {
         let id = args.get("execution_id").and_then(Value::as_str).unwrap_or_default();
         match action {
-            ExecutionAction::List => self.list(args).await,
+            ExecutionAction::List => self.list(args, caller.identity()).await,
             ExecutionAction::Get => {
                 let wait = args.get("wait").and_then(Value::as_f64).unwrap_or_default();
                 let wait = Duration::try_from_secs_f64(wait).unwrap_or_default();
-                let mut kept = self.shared.get(id, wait, Some(caller)).await?.ok_or_else(|| not_found(id))?;
+                let mut kept = self.shared.get_own(id, wait, caller).await?;
                 kept.outcome = kept.outcome.map(|outcome| hide(&kept.row.operation, outcome));
                 view::with_outcome(kept)
             }
             ExecutionAction::Cancel => {
-                let before = self.shared.get(id, Duration::ZERO, None).await?.ok_or_else(|| not_found(id))?;
+                let before = self.shared.get_own(id, Duration::ZERO, caller).await?;
                 let status = before.row.status();
                 if status.is_final() {
                     let mut answer = view::without_outcome(&before.row)?;
@@ -234,7 +234,7 @@ impl Executions {
         }
     }
 
-    async fn list(&self, args: &Map<String, Value>) -> Result<Answer, OpError> {
+    async fn list(&self, args: &Map<String, Value>, caller: &str) -> Result<Answer, OpError> {
         let text = |key: &str| args.get(key).and_then(Value::as_str);
         let status = text("status").and_then(ExecutionStatus::parse);
         let before = match text("after") {
@@ -255,23 +255,26 @@ impl Executions {
         }
         table.delete_expired().await.map_err(|error| storage_error(&error))?;
         let count = i64::try_from(first + 1).unwrap_or(i64::MAX);
-        let rows = table.list(status, before, count).await.map_err(|error| storage_error(&error))?;
+        let rows = table.list(caller, status, before, count).await.map_err(|error| storage_error(&error))?;
         let mut answer = view::list(&rows, first, before.is_none())?;
         answer.warnings.extend(response::clamped_page_warning(requested, MAX_EXECUTIONS_PAGE_SIZE));
         Ok(answer)
     }
 
-    /// Returns an execution as a task; `None` if this adapter has no execution with this id.
+    /// Returns an execution of this caller as a task; `None` if this adapter has no such execution with this id.
     pub(crate) async fn task(
         &self,
         id: &str,
+        caller: &Caller,
         reply: impl FnOnce(&str, ExecutionOutcome) -> ToolReply,
     ) -> Option<BackgroundTask> {
         let kept = self.shared.get(id, Duration::ZERO, None).await.ok()??;
+        let kept = Some(kept).filter(|kept| kept.row.belongs_to(caller.identity()))?;
         Some(view::task(kept, reply))
     }
 
-    /// Cancels an execution and returns it as a task; `None` if this adapter has no execution with this id.
+    /// Cancels an execution and returns it as a task; `None` if this adapter has no execution with this id. The caller was checked
+    /// with [`task`](Executions::task).
     pub(crate) async fn cancel_task(
         &self,
         id: &str,
@@ -302,9 +305,9 @@ impl ExecutionsShared {
     async fn register(
         self: &Arc<Self>,
         operation: &str,
-        status: ExecutionStatus,
-        progress: i64,
-        keep: i64,
+        (status, progress): (ExecutionStatus, i64),
+        keep_seconds: i64,
+        caller: &str,
     ) -> Result<(RunningExecution, ExecutionRow), OpError> {
         let instance = self.instance()?.id.as_str();
         for _ in 0..ID_ATTEMPTS {
@@ -316,7 +319,7 @@ impl ExecutionsShared {
             self.running().insert(id.clone(), cancel.clone());
             let entry = RunningExecution { shared: Arc::clone(self), id, cancel };
             let new =
-                NewExecution { id: &entry.id, operation, status, progress, keep_seconds: keep, instance };
+                NewExecution { id: &entry.id, operation, status, progress, keep_seconds, instance, caller };
             if let Some(row) = self.table.insert(&new).await.map_err(|error| storage_error(&error))? {
                 return Ok((entry, row));
             }
@@ -381,6 +384,16 @@ impl ExecutionsShared {
             let next_poll = deadline.min(Instant::now() + POLL_INTERVAL);
             let _ = timeout_at(next_poll, changes.changed()).await;
         }
+    }
+
+    /// Returns an execution of this caller, if requested after waiting for its end.
+    async fn get_own(&self, id: &str, wait: Duration, caller: &Caller) -> Result<StoredExecution, OpError> {
+        // A stranger must not even learn how long it runs.
+        let known = self.get(id, Duration::ZERO, None).await?;
+        if !known.is_some_and(|kept| kept.row.belongs_to(caller.identity())) {
+            return Err(not_found(id));
+        }
+        self.get(id, wait, Some(caller)).await?.ok_or_else(|| not_found(id))
     }
 
     /// Cancels an execution and waits shortly for its end.

@@ -32,6 +32,7 @@
 mod batch;
 mod forward;
 mod live;
+mod pins;
 mod report;
 mod slot;
 mod snapshot;
@@ -39,6 +40,7 @@ mod subscriptions;
 mod withheld;
 
 pub use live::{CompileCapture, LiveAdapter, SaveCapture};
+pub use pins::{pin_subject, pins_of};
 pub use slot::{AdapterSlot, AdapterState};
 pub use snapshot::{GatewaySnapshot, NameCollision, check_names};
 
@@ -46,6 +48,7 @@ use crate::caller::Caller;
 use crate::dispatch::{self, ServedAdapter};
 use crate::environment::Environment;
 use crate::execution::BackgroundTask;
+use crate::gate::Gate;
 use crate::health::Health;
 use crate::open::{self, OpenError};
 use crate::protocol::{Feature, FeatureChange, Features, RpcError};
@@ -111,13 +114,21 @@ pub struct GatewayOptions {
     pub environment: Environment,
     /// How long the first list waits for the tools of MCP servers that are not known from an earlier run.
     pub list_timeout: Duration,
+    /// The gate of all adapters that the gateway opens.
+    pub gate: Gate,
 }
 
 impl GatewayOptions {
     /// Creates options with a folder for the stores, a lookup of environment variables, and the default timeout.
     #[must_use]
-    pub const fn new(data: Option<PathBuf>, environment: Environment) -> GatewayOptions {
-        GatewayOptions { data, environment, list_timeout: LIST_TIMEOUT }
+    pub fn new(data: Option<PathBuf>, environment: Environment) -> GatewayOptions {
+        GatewayOptions { data, environment, list_timeout: LIST_TIMEOUT, gate: Gate::in_memory() }
+    }
+
+    /// Returns these options with another gate.
+    #[must_use]
+    pub fn with_gate(self, gate: Gate) -> GatewayOptions {
+        GatewayOptions { gate, ..self }
     }
 }
 
@@ -239,7 +250,7 @@ impl Gateway {
         match origin {
             MemberOrigin::Opened(served) => self.opened_slot(identity, *served, stats),
             MemberOrigin::Compiled(catalog) => self.compiled_slot(identity, Arc::new(*catalog), stats).await,
-            MemberOrigin::Live(live) => self.live_slot(identity, *live, stats),
+            MemberOrigin::Live(live) => self.live_slot(identity, *live, stats).await,
             MemberOrigin::Kept => known.unwrap_or_else(|| {
                 let reason = "it is no longer available; restart the server".to_owned();
                 self.broken_slot(identity, reason, stats)
@@ -255,7 +266,7 @@ impl Gateway {
         stats: Arc<Stats>,
     ) -> Arc<AdapterSlot> {
         let work = match served.upstreams().as_slice() {
-            [upstream] => SlotWork::Follow(BackingServer::for_document(Upstream::clone(upstream))),
+            [upstream] => SlotWork::Follow(BackingServer::for_document(Upstream::clone(upstream), &self.inner.options.gate)),
             _ => SlotWork::None,
         };
         let slot = self.inner.slot(identity, Arc::clone(&stats), work);
@@ -264,7 +275,7 @@ impl Gateway {
         slot
     }
 
-    fn live_slot(
+    async fn live_slot(
         &self,
         identity: (String, String, String),
         live: LiveAdapter,
@@ -275,7 +286,8 @@ impl Gateway {
             Ok(upstream) => upstream,
             Err(error) => return self.broken_slot(identity, error.to_string(), stats),
         };
-        let (server, catalog) = BackingServer::for_live(live, upstream, &self.inner.options.environment);
+        let (server, catalog) =
+            BackingServer::for_live(&identity.1, live, upstream, &self.inner.options).await;
         let slot = self.inner.slot(identity, stats, SlotWork::Follow(server.clone()));
         if let Some(catalog) = catalog {
             slot.set_served(server.serve_catalog(catalog, &slot));
@@ -307,7 +319,8 @@ impl Gateway {
             Err(error) => {
                 let slot =
                     self.inner.slot(identity, Arc::clone(&stats), SlotWork::Open(Arc::clone(&catalog)));
-                let served = ServedAdapter::closed(catalog, source, &error).with_stats(stats);
+                let served = ServedAdapter::closed(catalog, source, &error).with_gate(&self.inner.options.gate);
+                let served = served.with_stats(stats);
                 slot.set_served(Arc::new(served));
                 slot.set_state_with_cause(failing(&error), &error.to_string());
                 slot
@@ -413,7 +426,7 @@ impl Gateway {
         Some(match route {
             CallRoute::To(adapter, arguments) => adapter.call(tool, arguments, caller).await,
             CallRoute::Answered(answered) => {
-                dispatch::discovery_reply(caller, answered.outcome, answered.errors)
+                dispatch::discovery_reply(&answered.outcome, answered.errors)
             }
         })
     }
@@ -461,8 +474,9 @@ impl GatewayShared {
     }
 
     async fn open(&self, catalog: &Arc<Catalog>, source: &str) -> Result<ServedAdapter, OpenError> {
-        let GatewayOptions { data, environment, .. } = &self.options;
-        open::open(Arc::clone(catalog), source, data.as_deref(), environment).await
+        let GatewayOptions { data, environment, gate, .. } = &self.options;
+        let served = open::open(Arc::clone(catalog), source, data.as_deref(), environment).await?;
+        Ok(served.with_gate(gate))
     }
 
     /// Replaces the slots and publishes their tools.

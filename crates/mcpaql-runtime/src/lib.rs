@@ -134,6 +134,7 @@ mod limits;
 pub mod mcp;
 pub mod native;
 pub mod open;
+pub mod operator;
 #[cfg(feature = "http")]
 pub mod outgoing;
 pub mod prelude;

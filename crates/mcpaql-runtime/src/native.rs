@@ -56,6 +56,7 @@ use crate::run::{self, RunError};
 use crate::target::code::Functions;
 use handler::BindFn;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
+use mcpaql_core::gate::trust::TrustLevel;
 use mcpaql_core::policy::Hint;
 use mcpaql_document::compile;
 use mcpaql_document::load;
@@ -95,6 +96,7 @@ pub struct Native<S = ()> {
     types: SchemaGenerator,
     /// Problems that the document cannot show.
     problems: Vec<Diagnostic>,
+    trust: Option<TrustLevel>,
     state: Arc<S>,
 }
 
@@ -114,6 +116,7 @@ impl Native {
             functions: Functions::default(),
             types: schema::generator(),
             problems: Vec::new(),
+            trust: None,
             state: Arc::new(()),
         }
     }
@@ -123,8 +126,8 @@ impl<S: Send + Sync + 'static> Native<S> {
     /// Sets the state that handlers take as [`State<T>`](State). It applies to the operations that are added afterwards.
     #[must_use]
     pub fn with_state<T: Send + Sync + 'static>(self, state: T) -> Native<T> {
-        let Native { document, operations, functions, types, problems, .. } = self;
-        Native { document, operations, functions, types, problems, state: Arc::new(state) }
+        let Native { document, operations, functions, types, problems, trust, .. } = self;
+        Native { document, operations, functions, types, problems, trust, state: Arc::new(state) }
     }
 
     /// Sets the description of the adapter.
@@ -137,6 +140,13 @@ impl<S: Send + Sync + 'static> Native<S> {
     #[must_use]
     pub fn remote(self) -> Native<S> {
         self.with("target", json!({"transport": "native", "protocol": "code", "remote": true}))
+    }
+
+    /// Sets how far the program trusts the adapter, instead of [`TrustLevel::Validated`]. At that level, destructive operations need a
+    /// confirmation, and dangerous ones do not run.
+    #[must_use]
+    pub fn trust(self, level: TrustLevel) -> Native<S> {
+        Native { trust: Some(level), ..self }
     }
 
     /// Sets any other key of a document: `display_name`, `version`, `tool_names`, `mode`, `policy`, `annotations` and so on.
@@ -212,7 +222,11 @@ impl<S: Send + Sync + 'static> Native<S> {
         match catalog.filter(|_| problems.is_empty()) {
             Some(catalog) => {
                 let served = ServedAdapter::new(catalog, Arc::new(self.functions), format!("code:{name}"));
-                Ok(open::with_storage(served, data).await?)
+                let served = open::with_storage(served, data).await?;
+                Ok(match self.trust {
+                    Some(level) => served.with_trust(level),
+                    None => served,
+                })
             }
             None => Err(NativeError::Invalid { adapter: name.to_owned(), problems }),
         }

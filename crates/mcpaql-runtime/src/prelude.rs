@@ -26,5 +26,6 @@ pub use crate::native::{
     Progress, State, operation,
 };
 pub use crate::run::RunError;
+pub use mcpaql_core::gate::trust::TrustLevel;
 pub use schemars::JsonSchema;
 pub use serde::{Deserialize, Serialize};

@@ -15,8 +15,10 @@
 //! # }
 //! ```
 
+mod log;
 mod stats;
 
+pub use log::{LogReader, OperatorLog, OperatorLogError, log_public_key, verify_folder};
 pub use stats::{CallCounts, Latency, Stats};
 
 use mcpaql_core::error::{Code, OpError, Remedy};

@@ -28,6 +28,8 @@
 //! All stop in the same way: no new requests are accepted, running calls may finish within the grace period, and the
 //! rest is dropped.
 
+#[cfg(feature = "http")]
+mod approvals;
 mod client;
 #[cfg(feature = "http")]
 mod http;
@@ -39,6 +41,8 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "http")]
+pub use approvals::{ApprovalPage, OnDecision};
 #[cfg(feature = "http")]
 pub use http::{
     AccessToken, HttpLimits, HttpOptions, MIN_TOKEN_BYTES, TlsError, TlsFiles, TokenProblem, serve_http,

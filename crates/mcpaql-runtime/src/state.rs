@@ -7,6 +7,7 @@ mod executions;
 #[cfg(feature = "store")]
 mod file;
 mod instance;
+mod operator;
 mod stamp;
 
 pub(crate) use executions::{
@@ -21,7 +22,12 @@ pub(crate) use file::{
 };
 pub(crate) use instance::{Instance, is_alive};
 pub(crate) use mcpaql_core::timestamp::timestamp;
-pub(crate) use stamp::{fresh_id, now};
+pub use operator::{
+    Approval, Clock, Confirmation, ConfirmationKind, ConfirmationScope, ConfirmationStatus, Decided, Issued,
+    NewConfirmation, OPERATOR_FILE, OperationPin, OperatorState, OperatorStateError, Pause, Redemption,
+    TrustGrant,
+};
+pub(crate) use stamp::{fresh_id, now, random_bytes};
 
 /// Why executions cannot be read or written.
 #[cfg(feature = "store")]

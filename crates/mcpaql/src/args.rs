@@ -2,6 +2,7 @@
 
 mod audit;
 mod doctor;
+mod gate;
 mod generate;
 mod init;
 mod install;
@@ -9,6 +10,10 @@ mod serve;
 
 pub(crate) use audit::AuditArgs;
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use gate::{
+    ApproveAction, ApproveArgs, LogArgs, PauseArgs, ResumeArgs, RulesCommand, RulesExplainArgs, RulesReplayArgs,
+    StateCommand, StateFileArgs, TrustArgs,
+};
 pub(crate) use generate::{GenerateArgs, OutputFormat, parse_language, parse_mode, parse_trust};
 pub(crate) use init::{InitArgs, InitKind};
 pub(crate) use install::InstallArgs;
@@ -72,6 +77,22 @@ pub(crate) enum Command {
     Operations(OperationsArgs),
     /// Call one operation and print its data.
     Call(CallCommandArgs),
+    /// Trust a configuration, a document or an adapter; without arguments, list what is trusted.
+    Trust(TrustArgs),
+    /// List the calls that wait for a person, and approve or deny them.
+    Approve(ApproveArgs),
+    /// Stop all calls, or those of one adapter, in every running server.
+    Pause(PauseArgs),
+    /// End a pause.
+    Resume(ResumeArgs),
+    /// Show what the rules of the operator decide, and why.
+    #[command(subcommand)]
+    Rules(RulesCommand),
+    /// Show or verify the log of decisions and calls.
+    Log(LogArgs),
+    /// Back up or restore the state of the operator: grants, approvals, counters and pauses.
+    #[command(subcommand)]
+    State(StateCommand),
     /// Show running servers and the state of their adapters.
     Status(StatusArgs),
     /// Explain an error code or an audit rule, or list all of them.
@@ -449,6 +470,7 @@ fn parse_category(text: &str) -> Result<Category, String> {
 #[command(
     after_help = "Values are parsed as the parameter's type: `limit=5`, `labels=bug,ui`, `labels='[\"a,b\"]'`.\n\
     `photo=@photo.png` sends a file: its text or, for a parameter that takes a file, its bytes. `@@` starts a value with `@`.\n\
+    An operation that needs a confirmation asks on a terminal, and needs `--yes` elsewhere.\n\
     Exit status: 0 success, 1 the call was rejected, 2 the target failed or could not be reached."
 )]
 pub(crate) struct CallCommandArgs {
@@ -476,6 +498,9 @@ pub(crate) struct CallCommandArgs {
     /// Show what the call would send, and send nothing; only for operations that change something.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Confirm the call without a question, where an operation asks for one.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
     /// Get all pages of the list from the API, up to 20.
     #[arg(long)]
     pub(crate) all_pages: bool,

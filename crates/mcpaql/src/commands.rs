@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod approve;
 pub(crate) mod audit;
 pub(crate) mod call;
 pub(crate) mod check;
@@ -11,13 +12,18 @@ pub(crate) mod import;
 pub(crate) mod import_config;
 pub(crate) mod init;
 pub(crate) mod install;
+pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod operations;
+pub(crate) mod pause;
+pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod serve;
+pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod tools;
+pub(crate) mod trust;
 
 use crate::output::error_with_hint;
 use anyhow::Result;

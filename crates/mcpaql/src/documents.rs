@@ -9,8 +9,10 @@ mod members;
 mod required_variables;
 mod settings;
 mod source;
+mod trusted;
 
-pub(crate) use config::{AdapterLookup, load_config};
+use config::ConfigPlace;
+pub(crate) use config::{AdapterLookup, is_configuration, load_config, trusted_configuration};
 pub(crate) use entry::EntryOverrides;
 pub(crate) use mcpaql_runtime::environment::data_folder as default_data;
 pub(crate) use members::open_gateway;
@@ -26,6 +28,7 @@ use crate::file;
 use crate::openapi_files::{self, Description, Digest};
 use crate::output::{self, error_with_hint};
 use crate::servers;
+use crate::trust::{TrustSubject, UntrustedConfig};
 use anyhow::{Context, Result};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
@@ -84,6 +87,23 @@ pub(crate) struct AdapterPlan {
     pub(crate) unreadable: Vec<(String, anyhow::Error)>,
     /// Every file of the plan, including those that could not be read.
     pub(crate) files: Vec<PathBuf>,
+    /// The configuration was found in the working folder, and the operator has not trusted it: nothing may run, connect or read a
+    /// variable.
+    pub(crate) untrusted: Option<UntrustedConfig>,
+    /// The configuration, as the operator trusts it.
+    pub(crate) trusted_config: Option<TrustSubject>,
+    /// The configuration was found in the working folder, so that each of its versions needs a grant.
+    pub(crate) is_found: bool,
+}
+
+/// What a plan is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum PlanPurpose {
+    /// Only to look at the adapters. An untrusted configuration is read, and nothing that it names is started or fetched.
+    #[default]
+    View,
+    /// To run calls. An untrusted configuration is refused.
+    Run,
 }
 
 /// The environment of adapters whose configuration contains values of variables. The values are secrets. All copies share them, so that
@@ -154,6 +174,7 @@ pub(crate) struct AdapterRequest<'a> {
     pub(crate) flags: AdapterSettings,
     /// Folder of the stores.
     pub(crate) data: Option<PathBuf>,
+    pub(crate) purpose: PlanPurpose,
 }
 
 impl<'a> AdapterRequest<'a> {
@@ -171,11 +192,11 @@ impl<'a> AdapterRequest<'a> {
     pub(crate) fn resolve(self) -> Result<AdapterPlan> {
         let layers = SettingsLayers::new(self.flags.clone()).with_environment(&environment::process())?;
         let mut plan = match self.documents {
-            [] if self.is_unnamed() => AdapterPlan::default_plan(self.config, &layers)?,
+            [] if self.is_unnamed() => AdapterPlan::default_plan(self.config, &layers, self.purpose)?,
             [name] if !self.is_single && config::is_configuration(Path::new(name)) => {
-                AdapterPlan::from_config(Path::new(name), &layers)?
+                AdapterPlan::from_config(Path::new(name), &layers, ConfigPlace::Named)?
             }
-            [name] if self.by_name => AdapterPlan::single(name, &layers)?,
+            [name] if self.by_name => AdapterPlan::single(name, &layers, self.purpose)?,
             _ => self.plan_named(&layers),
         };
         self.check_import_options(&plan)?;
@@ -233,10 +254,16 @@ impl<'a> AdapterRequest<'a> {
 }
 
 impl AdapterPlan {
-    fn default_plan(config: Option<&Path>, layers: &SettingsLayers) -> Result<AdapterPlan> {
-        let path = config.unwrap_or(Path::new(CONFIG_FILE));
-        if config.is_some() || path.exists() {
-            return AdapterPlan::from_config(path, layers);
+    fn default_plan(
+        config: Option<&Path>,
+        layers: &SettingsLayers,
+        purpose: PlanPurpose,
+    ) -> Result<AdapterPlan> {
+        if let Some(path) = config {
+            return AdapterPlan::from_config(path, layers, ConfigPlace::Named);
+        }
+        if Path::new(CONFIG_FILE).exists() {
+            return AdapterPlan::from_config(Path::new(CONFIG_FILE), layers, ConfigPlace::Found(purpose));
         }
         let notebook =
             builtin::document(builtin::DEFAULT_ADAPTER).context("the built-in adapter is missing")?;
@@ -246,14 +273,24 @@ impl AdapterPlan {
     }
 
     /// Plans one adapter: a file, a URL, an adapter of the configuration, or a built-in adapter.
-    fn single(name: &String, layers: &SettingsLayers) -> Result<AdapterPlan> {
+    fn single(name: &String, layers: &SettingsLayers, purpose: PlanPurpose) -> Result<AdapterPlan> {
         let named = || Ok(AdapterRequest::single(name).plan_named(layers));
-        if Path::new(name).is_file() || openapi_files::is_url(name) || !Path::new(CONFIG_FILE).exists() {
+        let is_elsewhere = openapi_files::is_url(name) || name.starts_with(BUILTIN_PREFIX);
+        if is_elsewhere || Path::new(name).is_file() || !Path::new(CONFIG_FILE).exists() {
             return named();
         }
-        let others = match AdapterPlan::find_configured(name, layers)? {
-            AdapterLookup::Adapter { adapter, data } => {
-                return Ok(AdapterPlan { data, adapters: vec![*adapter], ..AdapterPlan::default() });
+        let others = match AdapterPlan::find_configured(name, layers, purpose)? {
+            AdapterLookup::Adapter { adapter, data, trusted } => {
+                let untrusted = adapter.untrusted.clone();
+                let adapters = vec![*adapter];
+                return Ok(AdapterPlan {
+                    data,
+                    untrusted,
+                    adapters,
+                    trusted_config: trusted,
+                    is_found: true,
+                    ..AdapterPlan::default()
+                });
             }
             AdapterLookup::Unknown { names, config } => {
                 let is_unnamed = names.is_empty() && builtin::document(name).is_none();

@@ -9,10 +9,13 @@ mod diff;
 mod documents;
 mod file;
 mod openapi_files;
+mod operator;
 mod output;
 mod reload;
 mod servers;
+mod since;
 mod status;
+mod trust;
 
 use anyhow::Result;
 use clap::Parser;
@@ -98,6 +101,21 @@ fn run(args: args::Cli) -> Result<CommandOutcome> {
         args::Command::Tools(command) => commands::tools::run(&command),
         args::Command::Operations(command) => commands::operations::run(&command),
         args::Command::Call(command) => block_on(Threads::One, commands::call::run(command)),
+        args::Command::Trust(command) => commands::trust::run(&command),
+        args::Command::Approve(command) => block_on(Threads::One, commands::approve::run(command)),
+        args::Command::Pause(command) => block_on(Threads::One, commands::pause::pause(command)),
+        args::Command::Resume(command) => block_on(Threads::One, commands::pause::resume(command)),
+        args::Command::Rules(args::RulesCommand::Explain(command)) => {
+            block_on(Threads::One, commands::rules::explain::run(command))
+        }
+        args::Command::Rules(args::RulesCommand::Replay(command)) => commands::rules::replay::run(&command),
+        args::Command::Log(command) => commands::log::run(&command),
+        args::Command::State(args::StateCommand::Backup(command)) => {
+            block_on(Threads::One, commands::state::backup(command))
+        }
+        args::Command::State(args::StateCommand::Restore(command)) => {
+            block_on(Threads::One, commands::state::restore(command))
+        }
         args::Command::Status(command) => block_on(Threads::One, commands::status::run(command)),
         args::Command::Explain(command) => commands::explain::run(&command),
         args::Command::Schema { subject } => commands::schema::run(subject),

@@ -9,7 +9,7 @@ use mcpaql_document::render;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::mcp::LOG_DIRECTIVES;
 use mcpaql_runtime::record::CALL_LOG;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 use tracing_subscriber::EnvFilter;
 
@@ -116,6 +116,19 @@ pub(crate) fn write_stderr(text: &str) {
 /// Returns a writer for questions to the user. They contain no untrusted text.
 pub(crate) fn question_writer() -> impl Write {
     io::stderr()
+}
+
+/// Whether a person can be asked: standard input and standard error are a terminal.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal() && stderr_is_terminal()
+}
+
+/// Asks a question on the terminal. Everything but `y` and `yes` means no.
+pub(crate) fn ask_yes_or_no(question: &str) -> io::Result<bool> {
+    let _ = write!(io::stderr().lock(), "{} [y/N] ", sanitize_line(question));
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
 }
 
 /// Prints the problems of a document, each with the lines of the document that it is about.

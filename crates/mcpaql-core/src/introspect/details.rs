@@ -65,7 +65,7 @@ pub(super) fn full(catalog: &Catalog, entry: &CatalogEntry) -> Option<Value> {
             shown.insert("from".into(), json!(names));
         }
     }
-    members.insert("danger".into(), operation.danger.as_str().into());
+    members.insert("danger".into(), operation.effective_danger().as_str().into());
     members.insert("idempotent".into(), entry.hints.idempotent.into());
     members.insert("signature".into(), signature::line_with_types(operation, full.types).into());
     if let Some(declared) = &operation.fields {

@@ -50,7 +50,7 @@ pub(super) fn protocol(catalog: &Catalog) -> Value {
             "pagination": true,
             "relationship_queries": false,
             "warnings": true,
-            "confirmation": false,
+            "confirmation": true,
             "dangerous_operations": true,
         },
         "limits": {

@@ -12,6 +12,7 @@ use crate::hints::HintOverrides;
 use crate::host::NetworkAccess;
 use crate::operation::{BodyForm, Category, Operation};
 use indexmap::IndexMap;
+use mcpaql_gate::trust::TrustLevel;
 use mcpaql_shape::{DeclaredFields, HiddenFields};
 use serde_json::Value;
 
@@ -60,6 +61,8 @@ pub struct Adapter {
     pub hide: HiddenFields,
     /// Maximum tokens of an answer, if the document sets it.
     pub answer_budget: Option<usize>,
+    /// The most that the document wants to be trusted. The operator's level counts if it is lower.
+    pub trust: Option<TrustLevel>,
 }
 
 impl Adapter {
@@ -88,6 +91,7 @@ impl Adapter {
             tags: Vec::new(),
             hide: HiddenFields::default(),
             answer_budget: None,
+            trust: None,
         }
     }
 }

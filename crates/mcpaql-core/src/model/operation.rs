@@ -19,7 +19,7 @@ use crate::facts::{Facts, Repeat};
 use crate::hints::HintOverrides;
 use crate::lifecycle::{ExecutionAction, Lifecycle};
 use indexmap::IndexMap;
-pub use mcpaql_lexicon::{Category, Danger};
+pub use mcpaql_lexicon::{Category, Danger, danger_of};
 use mcpaql_shape::{DeclaredFields, HiddenFields};
 use serde_json::Value;
 
@@ -49,8 +49,11 @@ pub struct Operation {
     pub examples: Vec<Example>,
     /// Groups for discovery.
     pub tags: Vec<String>,
-    /// Danger level: declared, otherwise from the name, otherwise from the category.
+    /// Danger level: declared, otherwise from the name, otherwise from the category. [`Operation::effective_danger`] decides
+    /// whether a call may run.
     pub danger: Danger,
+    /// What the document says about the danger, besides the level.
+    pub danger_notes: Option<Box<DangerNotes>>,
     /// Facts that do not depend on a policy. All hints are derived from them.
     pub facts: Facts,
     /// Hints that the author sets. The most specific layer.
@@ -87,6 +90,7 @@ impl Operation {
             examples: Vec::new(),
             tags: Vec::new(),
             danger: Danger::Reversible,
+            danger_notes: None,
             facts,
             hints: HintOverrides::default(),
             deprecated: None,
@@ -108,6 +112,29 @@ impl Operation {
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|param| param.name == name)
+    }
+
+    /// Returns the danger level that decides whether a call may run. A document can raise what follows from name and category,
+    /// but only the operator can lower it.
+    #[must_use]
+    pub fn effective_danger(&self) -> Danger {
+        match &self.danger_notes {
+            Some(notes) if notes.is_operators => self.danger,
+            _ => self.danger.max(danger_of(&self.name, self.category)),
+        }
+    }
+
+    /// Returns why a call with this danger level needs a confirmation, for the user.
+    #[must_use]
+    pub fn danger_reasons(&self, level: Danger) -> Vec<String> {
+        let reasons = self.danger_notes.iter().flat_map(|notes| notes.reasons.iter().cloned());
+        std::iter::once(format!("{} is {}", self.name, level.as_str())).chain(reasons).collect()
+    }
+
+    /// Returns whether the document wants a confirmation of every call.
+    #[must_use]
+    pub fn needs_confirmation(&self) -> bool {
+        self.danger_notes.as_ref().is_some_and(|notes| notes.needs_confirmation)
     }
 
     /// Returns whether callers may send query controls: everything that reads, except introspection, which has its own.
@@ -148,6 +175,19 @@ impl Operation {
             _ => None,
         }
     }
+}
+
+/// What a document or the operator says about the danger of an operation, besides its level.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DangerNotes {
+    /// Why the operation has its level.
+    pub reasons: Vec<String>,
+    /// The question to the user, in place of the usual one.
+    pub confirmation_message: Option<String>,
+    /// Every call needs a confirmation.
+    pub needs_confirmation: bool,
+    /// The operator has set the level, so it may be lower than that of the name and the category.
+    pub is_operators: bool,
 }
 
 /// One parameter of an operation.

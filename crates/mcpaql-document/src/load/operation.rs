@@ -11,7 +11,7 @@ use mcpaql_core::error::Code;
 use mcpaql_core::facts::{self, Declared, Effect, Guard, Reach};
 use mcpaql_core::naming::{RESERVED, title_of};
 use mcpaql_core::operation::{
-    Binding, Category, Danger, Example, Operation, Param, ParamLocation, Returns, param_pointer,
+    Binding, Category, Danger, DangerNotes, Example, Operation, Param, ParamLocation, Returns, param_pointer,
 };
 use mcpaql_core::policy::HintOverrides;
 use mcpaql_core::reader::{DocumentObject, DocumentReader, child};
@@ -66,6 +66,12 @@ pub(super) const OPERATION_KEYS: &[&str] = &[
 /// Keys of `danger` as an object.
 pub(super) const DANGER_KEYS: &[&str] =
     &["level", "reasons", "confirmation_message", "cooldown_seconds", "requires_reauth", "audit_context"];
+/// Keys of `danger` that nothing implements.
+const UNSUPPORTED_DANGER_KEYS: &[(&str, &str)] = &[
+    ("cooldown_seconds", "calls can follow each other without a pause; use `at_most` in a rule of the operator"),
+    ("requires_reauth", "nobody has to log in again; use `confirm: person` in a rule of the operator"),
+    ("audit_context", "the log has no such field"),
+];
 /// Keys of an example.
 pub(super) const EXAMPLE_KEYS: &[&str] = &["description", "params", "request"];
 
@@ -88,13 +94,6 @@ pub(super) fn read(
 ) -> Option<ReadOperation> {
     let object = reader.object(value, pointer)?;
     reader.check_keys(&object, OPERATION_KEYS);
-    reader.warn_unsupported_keys(
-        &object,
-        &[(
-            "requires_confirmation",
-            "the operation runs without confirmation; rely on the client's approval",
-        )],
-    );
     let name = name(reader, &object);
     let drafts = params::read(reader, &object, context.types);
     if let Some(name) = &name {
@@ -106,6 +105,7 @@ pub(super) fn read(
     // Read everything before returning `None`, so that all problems are reported.
     let effect = reader.choice(&object, "effect", &Effect::ALL.map(Effect::as_str), Effect::parse);
     let danger = danger(reader, &object);
+    let danger_notes = danger_notes(reader, &object);
     let idempotent = idempotent(reader, &object);
     let metadata = OperationMetadata {
         title: identity::shown_name(reader, &object, "title", "title"),
@@ -155,6 +155,7 @@ pub(super) fn read(
         category,
         params,
         danger,
+        danger_notes,
         facts,
         source_id: metadata.source_id,
         pagination,
@@ -234,15 +235,29 @@ fn danger(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<Da
     let declared = if object.get("danger").is_some_and(Value::is_object) {
         let details = reader.member(object, "danger")?;
         reader.check_keys(&details, DANGER_KEYS);
-        let reason = "the operation runs without confirmation; rely on the client's approval";
-        let unused: Vec<(&str, &str)> =
-            DANGER_KEYS.iter().filter(|key| **key != "level").map(|key| (*key, reason)).collect();
-        reader.warn_unsupported_keys(&details, &unused);
+        reader.warn_unsupported_keys(&details, UNSUPPORTED_DANGER_KEYS);
         reader.choice(&details, "level", &words, Danger::parse)
     } else {
         reader.choice(object, "danger", &words, Danger::parse)
     };
     declared.or_else(|| reader.choice(object, "danger_level", &words, Danger::parse))
+}
+
+/// Reads the parts of `danger` besides the level, and `requires_confirmation`.
+fn danger_notes(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<Box<DangerNotes>> {
+    let details = match object.get("danger") {
+        Some(Value::Object(map)) => Some(DocumentObject { map, pointer: object.pointer_to("danger") }),
+        _ => None,
+    };
+    let notes = DangerNotes {
+        reasons: details.as_ref().map(|details| reader.strings(details, "reasons")).unwrap_or_default(),
+        confirmation_message: details
+            .as_ref()
+            .and_then(|details| reader.string(details, "confirmation_message")),
+        needs_confirmation: reader.boolean(object, "requires_confirmation").unwrap_or_default(),
+        is_operators: false,
+    };
+    (notes != DangerNotes::default()).then(|| Box::new(notes))
 }
 
 fn idempotent(reader: &mut DocumentReader, object: &DocumentObject<'_>) -> Option<bool> {

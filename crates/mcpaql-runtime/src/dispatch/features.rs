@@ -2,19 +2,19 @@
 //! prepare, and their answers are those of the protocol.
 
 use crate::caller::{Caller, EntryPoint};
-use crate::gate::{self, GateDecision, GateSubject};
+use crate::gate::{AdapterGate, AllowedCall, GateDecision, GateRequest, GateSubject};
 use crate::limits::RunningCalls;
 use crate::protocol::{Feature, Features, INTERNAL_ERROR, RpcError};
 use crate::record::Stats;
 use crate::target::{FeatureRequest, Target};
 use mcpaql_core::error::Code;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The prompts and resources of one adapter.
 #[derive(Debug, Clone)]
 pub(crate) struct FeatureSource {
-    pub(super) adapter: String,
+    pub(super) gate: AdapterGate,
     pub(super) target: Arc<dyn Target>,
     pub(super) running: Arc<RunningCalls>,
     pub(super) stats: Arc<Stats>,
@@ -22,8 +22,8 @@ pub(crate) struct FeatureSource {
 
 impl FeatureSource {
     /// Returns the source of an adapter that serves no calls yet. Its requests have their own limit of running calls.
-    pub(crate) fn new(adapter: &str, target: Arc<dyn Target>, stats: Arc<Stats>) -> FeatureSource {
-        FeatureSource { adapter: adapter.to_owned(), target, running: Arc::default(), stats }
+    pub(crate) fn new(gate: AdapterGate, target: Arc<dyn Target>, stats: Arc<Stats>) -> FeatureSource {
+        FeatureSource { gate, target, running: Arc::default(), stats }
     }
 
     pub(crate) fn features(&self) -> Features {
@@ -40,21 +40,18 @@ impl FeatureSource {
         let entry = EntryPoint::from(feature);
         let recording = self.stats.begin(entry);
         let subject = GateSubject::Feature(feature);
-        let request = gate::GateRequest {
-            caller,
-            adapter: &self.adapter,
-            entry,
-            subject,
-            args: &params,
-            dry_run: false,
-        };
-        let outcome = match gate::decide(&request) {
-            GateDecision::Allow(pass) => {
+        let request = GateRequest { args: &params, ..GateRequest::new(entry, subject, caller) };
+        let outcome = match self.gate.decide(&request).await {
+            GateDecision::Allow(allowed) => {
                 let _permit = self.running.acquire().await;
-                self.target.request(FeatureRequest::new(pass, feature, params, caller)).await
+                let AllowedCall { pass, trail, .. } = *allowed;
+                let outcome = self.target.request(FeatureRequest::new(pass, feature, params, caller)).await;
+                trail.end(outcome.as_ref().err().map(|_| Code::Internal), 0);
+                outcome
             }
             GateDecision::Refuse(error) => {
-                Err(RpcError { code: INTERNAL_ERROR, message: error.message, data: None })
+                let data = Some(json!({"code": error.code.as_str()}));
+                Err(RpcError { code: INTERNAL_ERROR, message: error.message, data })
             }
         };
         recording.end(outcome.as_ref().err().map(|_| Code::Internal));

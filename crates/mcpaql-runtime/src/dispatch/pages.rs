@@ -5,7 +5,7 @@
 
 use super::{CallReach, Dispatcher, Responder};
 use crate::caller::{Caller, EntryPoint, Progress};
-use crate::gate::{GateDecision, GateSubject, Pass};
+use crate::gate::{GateDecision, GateRequest, GateSubject, Pass};
 use crate::target::Args;
 use mcpaql_core::error::OpError;
 use mcpaql_core::operation::{Binding, Operation, PageKind, Pagination, StoreAction};
@@ -101,8 +101,13 @@ impl Dispatcher {
                 NextPage::Args(args) => (args, None),
                 NextPage::Address(address) => (walk.args, Some(address.as_str())),
             };
-            let pass = match self.decide(entry, GateSubject::Operation(operation), (args, false), caller) {
-                GateDecision::Allow(pass) => pass,
+            let request = GateRequest { args, ..GateRequest::new(entry, GateSubject::Operation(operation), caller) };
+            let pass = match self.gate.decide(&request).await {
+                GateDecision::Allow(allowed) => {
+                    // The record of the whole list has the outcome.
+                    allowed.trail.end(None, 0);
+                    allowed.pass
+                }
                 GateDecision::Refuse(error) => {
                     break Some(format!("the next page was refused ({})", error.code));
                 }

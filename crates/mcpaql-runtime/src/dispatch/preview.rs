@@ -19,15 +19,18 @@ impl Dispatcher {
         decision: GateDecision,
     ) -> Result<Answer, OpError> {
         let refusal = match decision {
-            // The pass is dropped unused.
+            // The pass is dropped unused, and a dry run has no record.
             GateDecision::Allow(_) => None,
             GateDecision::Refuse(error) => Some(error),
         };
-        if let Some(error) = refusal {
-            let decision = if error.code == Code::ConfirmationRequired { "confirm" } else { "deny" };
-            // The request may say something about data that the caller may not see.
-            return Ok(Answer::new(json!({"dry_run": true, "decision": decision, "reason": error.message})));
-        }
+        let decision = match &refusal {
+            None => "allow",
+            Some(error) if error.code == Code::ConfirmationRequired => "confirm",
+            Some(error) => {
+                // The request may say something about data that the caller may not see.
+                return Ok(Answer::new(json!({"dry_run": true, "decision": "deny", "reason": error.message})));
+            }
+        };
         let request = match self.handlers.get(&operation.name) {
             // Only the handler knows what it sends.
             Some(_) => preview::arguments(operation, args),
@@ -36,7 +39,7 @@ impl Dispatcher {
         let answer = Answer::new(Value::from_iter([
             ("dry_run", json!(true)),
             ("request", request),
-            ("decision", json!("allow")),
+            ("decision", json!(decision)),
         ]));
         // The preview of a store has the stored record.
         hide(Ok(answer), &self.catalog.hidden_fields(operation))

@@ -5,11 +5,13 @@
 //! and even if it cannot start. A server is started before its first call only if its tools are unknown or if it is
 //! configured to start eagerly.
 
+use super::pins::{ApprovedTools, ServerPins};
 use super::slot::{AdapterSlot, AdapterState};
 use super::subscriptions::resubscribe;
-use super::{GatewayShared, MAX_RETRY_DELAY, MIN_RETRY_DELAY};
+use super::{GatewayOptions, GatewayShared, MAX_RETRY_DELAY, MIN_RETRY_DELAY};
 use crate::dispatch::{FeatureSource, ServedAdapter};
 use crate::environment::Environment;
+use crate::gate::{AdapterGate, Gate};
 use crate::protocol::FeatureChange;
 use crate::target::mcp::{self, McpProxy, Upstream};
 use crate::target::{ClosedTarget, NamedTargets, OpenError, Target};
@@ -22,6 +24,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::time::Instant;
+
+/// How often the operator's approvals are looked up while tools wait for one.
+const APPROVAL_POLL: Duration = Duration::from_millis(500);
 
 /// Compiles a catalog from a server's capture. The error is the reason, without secrets.
 pub type CompileCapture = Arc<dyn Fn(&Capture) -> Result<Catalog, String> + Send + Sync>;
@@ -40,6 +46,8 @@ pub struct LiveAdapter {
     pub compile: CompileCapture,
     /// Saves a capture.
     pub save: SaveCapture,
+    /// Whether tools that are new or have changed wait for the operator's approval.
+    pub pin: bool,
 }
 
 impl fmt::Debug for LiveAdapter {
@@ -54,6 +62,7 @@ pub(super) struct BackingServer {
     /// The server that lists the tools.
     pub(super) upstream: Upstream,
     eager: bool,
+    gate: Gate,
     /// Present if the operations are the server's own tools.
     tools: Option<Arc<LiveTools>>,
 }
@@ -61,8 +70,11 @@ pub(super) struct BackingServer {
 struct LiveTools {
     compile: CompileCapture,
     save: SaveCapture,
-    /// The capture that is being served.
+    /// The tools that the operator has approved, if changes need an approval.
+    pins: Option<ServerPins>,
+    /// The capture that is being served, and the tools of it that are not approved.
     known: Mutex<Option<Capture>>,
+    withheld: Mutex<Vec<String>>,
     environment: Environment,
     /// The servers that a call can select, by name, if there are several. They stay when the tools change.
     alternatives: Mutex<HashMap<String, (AlternativeTarget, Upstream)>>,
@@ -77,6 +89,40 @@ impl fmt::Debug for LiveTools {
 impl LiveTools {
     fn is_known(&self) -> bool {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    fn withheld(&self) -> Vec<String> {
+        self.withheld.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Compiles the approved tools of a capture. The catalog knows the names of the others.
+    async fn compile(&self, capture: &Capture) -> Result<Catalog, String> {
+        let approved = match &self.pins {
+            None => ApprovedTools { capture: capture.clone(), withheld: Vec::new() },
+            Some(pins) => pins.approve(capture).await.map_err(|error| {
+                tracing::error!(%error, "approved tools cannot be read");
+                "the approved tools cannot be read; the log shows why".to_owned()
+            })?,
+        };
+        let ApprovedTools { capture: served, withheld } = approved;
+        let all = (!withheld.is_empty()).then(|| capture.clone());
+        let compile = Arc::clone(&self.compile);
+        let (names, changed) = (withheld.clone(), withheld != self.withheld());
+        let compiled = tokio::task::spawn_blocking(move || {
+            let mut catalog = compile(&served)?;
+            if let Some(Ok(all)) = all.map(|all| compile(&all)) {
+                let is_withheld = |id: &Option<String>| id.as_ref().is_some_and(|id| names.contains(id));
+                let entries = all.operations.iter().filter(|entry| is_withheld(&entry.operation.source_id));
+                catalog.unapproved = entries.map(|entry| entry.operation.name.clone()).collect();
+            }
+            Ok(catalog)
+        });
+        let catalog = compiled.await.unwrap_or_else(|_| Err("its tools cannot be read".to_owned()))?;
+        if let Some(pins) = self.pins.as_ref().filter(|_| changed) {
+            pins.report(&withheld);
+        }
+        *self.withheld.lock().unwrap_or_else(PoisonError::into_inner) = withheld;
+        Ok(catalog)
     }
 
     /// Returns a target for each server that a call can select.
@@ -111,34 +157,38 @@ impl LiveTools {
 
 impl BackingServer {
     /// The server of a document, whose operations come from the document.
-    pub(super) fn for_document(upstream: Upstream) -> BackingServer {
-        BackingServer { eager: upstream.is_eager(), upstream, tools: None }
+    pub(super) fn for_document(upstream: Upstream, gate: &Gate) -> BackingServer {
+        BackingServer { eager: upstream.is_eager(), upstream, gate: gate.clone(), tools: None }
     }
 
     /// Returns a server whose tools are the operations, and the catalog of the tools that are known.
-    pub(super) fn for_live(
+    pub(super) async fn for_live(
+        adapter: &str,
         live: LiveAdapter,
         upstream: Upstream,
-        environment: &Environment,
+        GatewayOptions { environment, gate, .. }: &GatewayOptions,
     ) -> (BackingServer, Option<Catalog>) {
-        let LiveAdapter { last_capture, compile, save, .. } = live;
-        let known = last_capture.and_then(|capture| {
-            let catalog = compile(&capture).ok()?;
-            Some((capture, catalog))
-        });
-        let (known, catalog) = known.unzip();
-        if let Some(known) = &known {
-            upstream.remember(known);
-        }
-        let environment = Arc::clone(environment);
+        let LiveAdapter { target, last_capture, compile, save, pin, .. } = live;
+        let pins = if pin { ServerPins::new(gate, adapter, &target) } else { None };
         let tools = LiveTools {
             compile,
             save,
-            known: Mutex::new(known),
-            environment,
+            pins,
+            known: Mutex::default(),
+            withheld: Mutex::default(),
+            environment: Arc::clone(environment),
             alternatives: Mutex::default(),
         };
-        (BackingServer { eager: upstream.is_eager(), upstream, tools: Some(Arc::new(tools)) }, catalog)
+        let mut catalog = None;
+        if let Some(capture) = last_capture
+            && let Ok(compiled) = tools.compile(&capture).await
+        {
+            upstream.remember(&capture);
+            *tools.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(capture);
+            catalog = Some(compiled);
+        }
+        let (eager, gate) = (upstream.is_eager(), gate.clone());
+        (BackingServer { eager, upstream, gate, tools: Some(Arc::new(tools)) }, catalog)
     }
 
     pub(super) fn serve_catalog(&self, catalog: Catalog, slot: &AdapterSlot) -> Arc<ServedAdapter> {
@@ -146,12 +196,14 @@ impl BackingServer {
             Some(tools) if !catalog.adapter.targets.is_empty() => Arc::new(tools.named_targets(&catalog)),
             _ => proxy(&self.upstream),
         };
-        Arc::new(ServedAdapter::new(catalog, target, slot.source()).with_stats(Arc::clone(slot.stats())))
+        let served = ServedAdapter::new(catalog, target, slot.source()).with_gate(&self.gate);
+        Arc::new(served.with_stats(Arc::clone(slot.stats())))
     }
 
     /// Returns the source of prompts and resources before any tools are served.
     pub(super) fn feature_source(&self, slot: &AdapterSlot) -> FeatureSource {
-        FeatureSource::new(slot.name(), proxy(&self.upstream), Arc::clone(slot.stats()))
+        let gate = AdapterGate::named(&self.gate, slot.name());
+        FeatureSource::new(gate, proxy(&self.upstream), Arc::clone(slot.stats()))
     }
 
     pub(super) fn is_live(&self) -> bool {
@@ -183,22 +235,49 @@ impl BackingServer {
         gateway: &Weak<GatewayShared>,
         slot: &Weak<AdapterSlot>,
     ) -> Result<(), String> {
-        let Some(tools) = self.tools.clone() else { return Ok(()) };
+        let Some(tools) = &self.tools else { return Ok(()) };
         if tools.known.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(&capture) {
             return Ok(());
         }
-        let compiled = tokio::task::spawn_blocking(move || {
-            let catalog = (tools.compile)(&capture)?;
-            (tools.save)(&capture);
-            *tools.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(capture);
-            Ok(catalog)
-        });
-        let catalog = compiled.await.unwrap_or_else(|_| Err("its tools cannot be read".to_owned()))?;
+        let catalog = tools.compile(&capture).await?;
+        (tools.save)(&capture);
+        *tools.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(capture);
+        self.publish(catalog, gateway, slot);
+        Ok(())
+    }
+
+    /// Serves the tools again that the operator has approved in the meantime.
+    async fn apply_approvals(&self, gateway: &Weak<GatewayShared>, slot: &Weak<AdapterSlot>) {
+        let Some(tools) = &self.tools else { return };
+        let Some(pins) = &tools.pins else { return };
+        if tools.withheld().is_empty() || !pins.may_have_changed().await {
+            return;
+        }
+        let before = tools.withheld();
+        let known = tools.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(capture) = known
+            && let Ok(catalog) = tools.compile(&capture).await
+            && before != tools.withheld()
+        {
+            self.publish(catalog, gateway, slot);
+        }
+    }
+
+    /// Whether tools wait for an approval.
+    fn has_withheld_tools(&self) -> bool {
+        self.tools.as_ref().is_some_and(|tools| !tools.withheld().is_empty())
+    }
+
+    /// Replaces the tools that clients see. They are told even if only a withheld definition has changed.
+    fn publish(&self, catalog: Catalog, gateway: &Weak<GatewayShared>, slot: &Weak<AdapterSlot>) {
+        let is_announced = !catalog.unapproved.is_empty();
         if let (Some(gateway), Some(slot)) = (gateway.upgrade(), slot.upgrade()) {
             slot.set_served(self.serve_catalog(catalog, &slot));
             gateway.republish();
+            if is_announced {
+                gateway.changes.send_replace(());
+            }
         }
-        Ok(())
     }
 }
 
@@ -216,7 +295,7 @@ pub(super) async fn follow_server(
     let mut feature_changes = server.upstream.feature_changes();
     let mut is_due = server.eager || !server.is_known();
     let mut wait = MIN_RETRY_DELAY;
-    let mut retry_delay: Option<Duration> = None;
+    let mut retry_at: Option<Instant> = None;
     loop {
         if is_due {
             changed.mark_unchanged();
@@ -233,13 +312,13 @@ pub(super) async fn follow_server(
             let Some(slot) = slot.upgrade() else { return };
             match outcome {
                 Ok(()) => {
-                    (retry_delay, wait) = (None, MIN_RETRY_DELAY);
+                    (retry_at, wait) = (None, MIN_RETRY_DELAY);
                     slot.set_state(AdapterState::Ready);
                 }
                 Err(reason) => {
                     slot.set_state(AdapterState::Failing { reason });
                     // A server whose tools are known is started by the next call.
-                    retry_delay = (server.eager || !server.is_known()).then_some(wait);
+                    retry_at = (server.eager || !server.is_known()).then(|| Instant::now() + wait);
                     wait = (wait * 2).min(MAX_RETRY_DELAY);
                 }
             }
@@ -272,7 +351,11 @@ pub(super) async fn follow_server(
                     Err(RecvError::Closed) => return,
                 }
             }
-            () = pause(retry_delay) => is_due = true,
+            () = pause_until(retry_at) => is_due = true,
+            () = pause_until(server.has_withheld_tools().then(|| Instant::now() + APPROVAL_POLL)) => {
+                is_due = false;
+                server.apply_approvals(&gateway, &slot).await;
+            }
         }
     }
 }
@@ -292,9 +375,9 @@ fn record_state(slot: &AdapterSlot, now: mcp::UpstreamState, server: &BackingSer
     false
 }
 
-async fn pause(time: Option<Duration>) {
+async fn pause_until(time: Option<Instant>) {
     match time {
-        Some(time) => tokio::time::sleep(time).await,
+        Some(time) => tokio::time::sleep_until(time).await,
         None => std::future::pending().await,
     }
 }

@@ -36,6 +36,7 @@ pub(super) enum QuestionChannel {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Abilities {
     pub(super) elicitation: bool,
+    pub(super) url_elicitation: bool,
     pub(super) sampling: bool,
 }
 
@@ -43,6 +44,7 @@ impl Abilities {
     pub(super) fn from_capabilities(capabilities: &ClientCapabilities) -> Abilities {
         Abilities {
             elicitation: capabilities.elicitation.is_some(),
+            url_elicitation: capabilities.elicitation.as_ref().is_some_and(|one| one.url.is_some()),
             sampling: capabilities.sampling.is_some(),
         }
     }
@@ -125,6 +127,7 @@ impl ClientConnection for McpClient {
     fn is_able(&self, ability: Ability) -> bool {
         match ability {
             Ability::Elicitation => self.abilities.elicitation,
+            Ability::UrlElicitation => self.abilities.url_elicitation,
             Ability::Sampling => self.abilities.sampling,
         }
     }
@@ -159,6 +162,10 @@ impl ClientConnection for McpClient {
 
     fn log_filter(&self) -> LogFilter {
         self.log_filter_source.filter()
+    }
+
+    fn name(&self) -> Option<String> {
+        self.peer.peer_info().map(|info| info.client_info.name.clone())
     }
 
     fn is_same(&self, other: &dyn ClientConnection) -> bool {

@@ -127,13 +127,14 @@ fn session_id(headers: &HeaderMap) -> Option<&str> {
 
 /// Returns a new session id for a client with these abilities.
 fn new_session_id(abilities: Abilities) -> String {
-    let letters = match abilities {
-        Abilities { elicitation: true, sampling: true } => "-es",
-        Abilities { elicitation: true, sampling: false } => "-e",
-        Abilities { elicitation: false, sampling: true } => "-s",
-        Abilities { elicitation: false, sampling: false } => "",
-    };
-    format!("{}{letters}", Uuid::now_v7().simple())
+    let letters = [
+        (abilities.elicitation, 'e'),
+        (abilities.url_elicitation, 'u'),
+        (abilities.sampling, 's'),
+    ];
+    let letters: String = letters.into_iter().filter(|(is_able, _)| *is_able).map(|(_, letter)| letter).collect();
+    let separator = if letters.is_empty() { "" } else { "-" };
+    format!("{}{separator}{letters}", Uuid::now_v7().simple())
 }
 
 /// Returns the UUID in a session id; `None` if this server did not issue it.
@@ -145,12 +146,8 @@ pub(super) fn parse_session_id(name: &str) -> Option<Uuid> {
 /// Returns the abilities that the client declared in its handshake; none if the session id is invalid.
 fn abilities_of(session_id: &str) -> Abilities {
     let letters = parse_session_id(session_id).and_then(|_| session_id.split_once('-'));
-    match letters.map(|(_, letters)| letters) {
-        Some("es") => Abilities { elicitation: true, sampling: true },
-        Some("e") => Abilities { elicitation: true, sampling: false },
-        Some("s") => Abilities { elicitation: false, sampling: true },
-        _ => Abilities::default(),
-    }
+    let has = |letter: char| letters.is_some_and(|(_, letters)| letters.contains(letter));
+    Abilities { elicitation: has('e'), url_elicitation: has('u'), sampling: has('s') }
 }
 
 /// The parts of a message that this module needs.
@@ -356,8 +353,12 @@ mod tests {
 
     #[test]
     fn a_session_id_encodes_the_abilities_of_its_client() {
-        for (elicitation, sampling) in [(false, false), (false, true), (true, false), (true, true)] {
-            let abilities = Abilities { elicitation, sampling };
+        for bits in 0..8 {
+            let abilities = Abilities {
+                elicitation: bits & 1 != 0,
+                url_elicitation: bits & 2 != 0,
+                sampling: bits & 4 != 0,
+            };
             assert_eq!(abilities_of(&new_session_id(abilities)), abilities);
         }
         assert_ne!(new_session_id(Abilities::default()), new_session_id(Abilities::default()));

@@ -120,7 +120,9 @@ impl ParkedCalls {
         let Question { ability, params, answer } = question;
         let request = json!({"method": ability.method(), "params": params});
         let request = match ability {
-            Ability::Elicitation => serde_json::from_value(request).map(InputRequest::Elicitation),
+            Ability::Elicitation | Ability::UrlElicitation => {
+                serde_json::from_value(request).map(InputRequest::Elicitation)
+            }
             Ability::Sampling => serde_json::from_value(request).map(InputRequest::CreateMessage),
         };
         let Ok(request) = request else { return Err(Box::new(call)) };

@@ -42,12 +42,19 @@ pub(crate) struct ExecutionRow {
     pub(crate) finished_at: Option<i64>,
     pub(crate) expires_at: Option<i64>,
     pub(crate) instance: String,
+    /// Who started it; unknown for executions of older versions.
+    caller: Option<String>,
 }
 
 impl ExecutionRow {
     /// The state. An unknown state counts as failed, so that no caller waits for it.
     pub(crate) fn status(&self) -> ExecutionStatus {
         ExecutionStatus::parse(&self.status).unwrap_or(ExecutionStatus::Failed)
+    }
+
+    /// Whether this caller may see the execution.
+    pub(crate) fn belongs_to(&self, caller: &str) -> bool {
+        self.caller.as_deref().is_none_or(|owner| owner == caller)
     }
 }
 
@@ -60,6 +67,7 @@ pub(crate) struct NewExecution<'a> {
     pub(crate) progress: i64,
     pub(crate) keep_seconds: i64,
     pub(crate) instance: &'a str,
+    pub(crate) caller: &'a str,
 }
 
 /// An execution with its outcome.
@@ -166,14 +174,15 @@ impl ExecutionTable {
         on_table!(self, get(id))
     }
 
-    /// Returns executions before this sequence number, the newest first.
+    /// Returns a caller's executions before this sequence number, the newest first.
     pub(crate) async fn list(
         &self,
+        caller: &str,
         status: Option<ExecutionStatus>,
         before: Option<i64>,
         count: i64,
     ) -> Result<Vec<ExecutionRow>, TableError> {
-        on_table!(self, list(status, before, count))
+        on_table!(self, list(caller, status, before, count))
     }
 
     /// Returns the executions that have not ended.

@@ -99,7 +99,7 @@ pub(crate) const SQLITE_NOTADB: i32 = 26;
 /// Opens a file for writing, and creates or migrates it if needed.
 pub(crate) async fn open_writer(path: &Path, layout: FileLayout) -> Result<SqliteConnection, StoreError> {
     let failed = |source| failure(path, source);
-    create(path).map_err(|source| StoreError::Create { path: path.to_owned(), source })?;
+    create_private(path).map_err(|source| StoreError::Create { path: path.to_owned(), source })?;
     let mut writer = options(path).connect().await.map_err(failed)?;
     let found = inspect(path, &mut writer, layout).await?;
     enter_wal(&mut writer).await.map_err(failed)?;
@@ -148,9 +148,12 @@ fn failure(path: &Path, source: sqlx::Error) -> StoreError {
     }
 }
 
-/// Creates the folder, and an empty file that only this user can read. SQLite gives its additional files the same
-/// permissions.
-fn create(path: &Path) -> io::Result<()> {
+/// Creates the folder, and an empty file that only this user can read, unless it exists. Returns whether it was created. SQLite gives its
+/// additional files the same permissions.
+///
+/// An existing file is not opened: closing it would release the locks that SQLite has on it in this process, and another process would
+/// then delete the log of changes under our connections.
+pub(crate) fn create_private(path: &Path) -> io::Result<bool> {
     let mut folder = fs::DirBuilder::new();
     let mut file = fs::OpenOptions::new();
     #[cfg(unix)]
@@ -162,7 +165,11 @@ fn create(path: &Path) -> io::Result<()> {
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         folder.recursive(true).create(parent)?;
     }
-    file.append(true).create(true).open(path).map(drop)
+    match file.write(true).create_new(true).open(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Returns the file's layout, or an error if the file must not be changed.

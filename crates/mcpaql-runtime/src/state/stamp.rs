@@ -4,6 +4,8 @@
 //! of Crockford's base 32 (41 bits of milliseconds since 2020, 19 random bits). They sort by age, and the table's
 //! unique key prevents duplicates. They are not sequential, so agents cannot count up to another id.
 
+use ring::rand::{SecureRandom, SystemRandom};
+use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Digits that are hard to confuse, in ascending order.
@@ -29,6 +31,13 @@ fn id_of(resource: &str, millis: u64, random: u64) -> String {
 
 fn digit(bits: u64) -> char {
     DIGITS.get(usize::try_from(bits & 31).unwrap_or_default()).map_or('0', |&byte| char::from(byte))
+}
+
+/// Returns random bytes of the operating system, for tokens and keys.
+pub(crate) fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("the system has no random numbers"))?;
+    Ok(bytes)
 }
 
 /// Seconds since 1970.

@@ -45,7 +45,8 @@ async fn dry_run(served: &ServedAdapter, operation: &str, params: Value) -> Resu
     let data = answer.data.into_value();
     let text = data.to_string();
     assert!(!SECRETS.iter().any(|secret| text.contains(secret)), "{text}");
-    assert_eq!((&data["dry_run"], &data["decision"]), (&json!(true), &json!("allow")));
+    assert_eq!(data["dry_run"], true);
+    assert!(["allow", "confirm"].contains(&data["decision"].as_str().unwrap()), "{text}");
     Ok(data["request"].clone())
 }
 

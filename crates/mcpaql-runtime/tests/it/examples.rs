@@ -12,11 +12,11 @@ use mcpaql_core::error::OpError;
 use mcpaql_core::surface;
 use mcpaql_document::check::check;
 use mcpaql_document::source::Source;
-use mcpaql_runtime::caller::Caller;
 use mcpaql_runtime::dispatch::ServedAdapter;
 use mcpaql_runtime::environment::Environment;
 use mcpaql_runtime::open;
 use serde_json::Value;
+use crate::fixture::call_confirmed;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -49,7 +49,8 @@ async fn served(source: &Source, variables: &[(&str, &str)]) -> ServedAdapter {
 
 async fn call(served: &ServedAdapter, operation: &str, params: Value) -> Result<Value, OpError> {
     let Value::Object(params) = params else { panic!("parameters of {operation} must be an object") };
-    served.call_operation(operation, params, &Caller::nobody()).await.map(|answer| answer.data.into_value())
+    let outcome = call_confirmed(served, operation, params).await;
+    outcome.map(|answer| answer.data.into_value())
 }
 
 #[test]

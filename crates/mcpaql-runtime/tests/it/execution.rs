@@ -5,7 +5,7 @@ use crate::http::upstream::Bare;
 use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
-use mcpaql_runtime::caller::{Caller, Session};
+use mcpaql_runtime::caller::{Caller, CallerName, Session};
 use mcpaql_runtime::dispatch::ServedAdapter;
 use mcpaql_runtime::execution::{EXECUTIONS_FILE, ExecutionLimits, Executions};
 use mcpaql_runtime::gateway::Gateway;
@@ -365,7 +365,15 @@ async fn without_a_session_work_continues_after_the_connection_ends() {
     shutdown.cancel();
     in_time(server).await.unwrap().unwrap();
     go(&folder);
-    assert_eq!(ended(&gateway.snapshot().adapters()[0], id.as_str().unwrap()).await["result"], "built");
+    // The execution belongs to the client, and nobody else sees it.
+    let snapshot = gateway.snapshot();
+    let served = &snapshot.adapters()[0];
+    let get = json!({"execution_id": id, "wait": 30});
+    let hidden = ask(served, "get_execution", get.clone(), &Caller::nobody()).await;
+    assert_eq!(hidden["error"]["code"], "NOT_FOUND_RESOURCE");
+    let owner = Caller::nobody().named(CallerName::new("http-client").unwrap());
+    let ended = ask(served, "get_execution", get, &owner).await;
+    assert_eq!(ended["data"]["result"], "built");
 }
 
 #[tokio::test]

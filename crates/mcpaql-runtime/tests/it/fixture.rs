@@ -1,9 +1,11 @@
 //! A service whose calls the tests control, and clients for it.
 
 use mcpaql_core::catalog::Tool;
+use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::policy::Hints;
-use mcpaql_core::response::ToolReply;
+use mcpaql_core::response::{Answer, ToolReply};
 use mcpaql_runtime::caller::Caller;
+use mcpaql_runtime::dispatch::ServedAdapter;
 use mcpaql_runtime::mcp::ServerLimits;
 use mcpaql_runtime::serve::{HttpOptions, ServeError, serve_http, serve_stream};
 use mcpaql_runtime::service::Service;
@@ -298,6 +300,23 @@ pub(crate) fn initialize() -> Value {
 
 pub(crate) fn call(id: u32, tool: &str, arguments: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+}
+
+/// Calls an operation, and confirms the call if it needs a confirmation.
+pub(crate) async fn call_confirmed(
+    served: &ServedAdapter,
+    operation: &str,
+    params: Map<String, Value>,
+) -> Result<Answer, OpError> {
+    let caller = Caller::nobody();
+    match served.call_operation(operation, params.clone(), &caller).await {
+        Err(error) if error.code == Code::ConfirmationRequired => {
+            let token = error.details["confirmation_token"].clone();
+            let confirmed = params.into_iter().chain([("confirmation_token".to_owned(), token)]).collect();
+            served.call_operation(operation, confirmed, &caller).await
+        }
+        outcome => outcome,
+    }
 }
 
 /// The same request in 2026-07-28, where each request names its revision.

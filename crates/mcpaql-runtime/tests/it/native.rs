@@ -98,7 +98,17 @@ async fn client(gateway: Gateway) -> RunningService<RoleClient, ()> {
     in_time(().serve(near)).await.unwrap()
 }
 
-async fn call(client: &RunningService<RoleClient, ()>, tool: &'static str, arguments: Value) -> Value {
+/// Calls a tool, and confirms the call if it needs a confirmation.
+async fn call(client: &RunningService<RoleClient, ()>, tool: &'static str, mut arguments: Value) -> Value {
+    let answer = call_once(client, tool, &arguments).await;
+    if answer["error"]["code"] != "CONFIRMATION_REQUIRED" {
+        return answer;
+    }
+    arguments["params"]["_confirmation"] = answer["error"]["details"]["confirmation_token"].clone();
+    call_once(client, tool, &arguments).await
+}
+
+async fn call_once(client: &RunningService<RoleClient, ()>, tool: &'static str, arguments: &Value) -> Value {
     let params = CallToolRequestParams::new(tool).with_arguments(arguments.as_object().unwrap().clone());
     let result = serde_json::to_value(in_time(client.call_tool(params)).await.unwrap()).unwrap();
     serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()

@@ -40,6 +40,9 @@ pub(crate) struct ServeArgs {
     /// Folder for stored records and executions [default: the data folder of the user, such as ~/.local/share/mcpaql].
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// Serve only operations that read: all others are hidden and refused.
+    #[arg(long)]
+    pub(crate) read_only: bool,
     /// Do not read or write the tool cache.
     #[arg(long)]
     pub(crate) no_cache: bool,
@@ -115,6 +118,7 @@ impl ServeArgs {
             import_options,
             config,
             data,
+            read_only,
             no_cache,
             no_watch,
             surface,
@@ -139,6 +143,7 @@ impl ServeArgs {
         words.extend(import_options.words()?);
         let data = data.as_deref().map(absolute_path).transpose()?;
         words.extend(flag_words("--data", &data));
+        words.extend(read_only.then(|| "--read-only".to_owned()));
         words.extend(no_cache.then(|| "--no-cache".to_owned()));
         words.extend(no_watch.then(|| "--no-watch".to_owned()));
         words.extend(surface.words());

@@ -201,6 +201,7 @@ impl ConfigImport {
             auth: None,
             limits: Default::default(),
             access: Default::default(),
+            pin: true,
             settings: AdapterSettings::default(),
             pointer: String::new(),
         };

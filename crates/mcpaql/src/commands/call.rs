@@ -1,15 +1,17 @@
 //! `mcpaql call`: calls one operation from the command line, through the same code as a call of a client.
 
+mod confirm;
 mod table;
 
 use crate::args::DataFormat;
-use crate::documents::{AdapterRequest, open_gateway};
+use crate::documents::{AdapterRequest, PlanPurpose, open_gateway};
 use crate::file;
 use crate::output::error_with_hint;
-use crate::{CommandOutcome, args, output};
+use crate::{CommandOutcome, args, operator, output};
 use anyhow::{Context, Result};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
+use confirm::{Confirming, confirm};
 use mcpaql_core::adapter::ErrorPolicy;
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::error::{OpError, Remedy};
@@ -27,20 +29,42 @@ use std::path::Path;
 use tokio::sync::watch;
 
 pub(crate) async fn run(args: args::CallCommandArgs) -> Result<CommandOutcome> {
-    let request = AdapterRequest { data: args.data.clone(), ..AdapterRequest::single(&args.document) };
-    let gateway = open_gateway(request.resolve()?, true).await?;
+    let request = AdapterRequest {
+        data: args.data.clone(),
+        purpose: PlanPurpose::Run,
+        ..AdapterRequest::single(&args.document)
+    };
+    let mut config = operator::gate_config()?;
+    let answers = Confirming::of(&args);
+    if answers != Confirming::No {
+        // The person is here and is asked at once.
+        config.confirm.wait_seconds = 0;
+    }
+    let gate = operator::open_gate(config, false).await?;
+    let gateway = open_gateway(request.resolve()?, true, &gate).await?;
     let snapshot = gateway.snapshot();
     let served = snapshot.adapters().first().context("the document contains no adapter")?;
-    let mut params = params(&args, served.catalog())?;
+    let mut params = parse_params(args.params.as_deref(), &args.pairs, &args.operation, served.catalog())?;
     params.extend(controls(&args, served.catalog())?);
     params.extend(dry_run(&args, served.catalog())?);
     let (caller, progress) = Caller::listener();
+    let calls = async {
+        let outcome = served.call_operation(&args.operation, params.clone(), &caller).await;
+        match confirm(&gate, answers, &params, &outcome).await? {
+            Some(confirmed) => Ok(served.call_operation(&args.operation, confirmed, &caller).await),
+            None => Ok(outcome),
+        }
+    };
     let outcome = tokio::select! {
-        outcome = served.call_operation(&args.operation, params, &caller) => outcome,
+        outcome = calls => outcome,
         never = show_progress(progress), if output::stderr_is_terminal() => match never {},
-        _ = tokio::signal::ctrl_c() => anyhow::bail!("interrupted"),
+        _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted")),
     };
     gateway.close().await;
+    if let Some(log) = gate.log() {
+        log.close().await;
+    }
+    let outcome = outcome?;
     if args.envelope {
         output::print_data(&response::envelope(&outcome, ErrorPolicy::Unrecoverable).text);
     }
@@ -190,14 +214,20 @@ fn print_call_error(error: &OpError) -> Result<()> {
     Ok(())
 }
 
-fn params(args: &args::CallCommandArgs, catalog: &Catalog) -> Result<Map<String, Value>> {
-    let mut params = match args.params.as_deref() {
+/// Parses the parameters of a call, each as the type that the operation declares.
+pub(crate) fn parse_params(
+    json: Option<&str>,
+    pairs: &[String],
+    operation: &str,
+    catalog: &Catalog,
+) -> Result<Map<String, Value>> {
+    let mut params = match json {
         None => Map::new(),
         Some("-") => object(&file::read_stdin()?)?,
         Some(text) => object(text)?,
     };
     let mut typed = HashSet::new();
-    for pair in &args.pairs {
+    for pair in pairs {
         let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
             let (problem, example) = match pair.strip_prefix('=') {
                 Some(value) => (format!("the value '{value}' has no name"), format!("NAME={value}")),
@@ -207,7 +237,7 @@ fn params(args: &args::CallCommandArgs, catalog: &Catalog) -> Result<Map<String,
             return Err(error_with_hint(problem, hint));
         };
         let operation =
-            catalog.get(&args.operation).and_then(|entry| Some(catalog.full_operation(entry)?.operation));
+            catalog.get(operation).and_then(|entry| Some(catalog.full_operation(entry)?.operation));
         let param = operation.and_then(|operation| operation.param(key));
         let schema = param.map(|param| &param.schema);
         check_number(key, value, schema)?;

@@ -6,13 +6,15 @@ use crate::documents::{
     AdapterEnvironment, AdapterPlan, RejectedDocument, default_data, default_words, open_gateway,
 };
 use crate::output::error_with_hint;
-use crate::reload::{WatchedFiles, plan_to_serve, reload_on_change};
+use crate::reload::{ReloadedServer, WatchedFiles, plan_to_serve, reload_on_change};
 use crate::status::StatusFile;
-use crate::{CommandOutcome, args, output};
+use crate::trust::content::Reach;
+use crate::{CommandOutcome, args, operator, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::TargetConfig;
 use mcpaql_core::variables::{missing_credentials, needed};
 use mcpaql_runtime::environment::is_set;
+use mcpaql_runtime::gate::Gate;
 use mcpaql_runtime::gateway::Gateway;
 use mcpaql_runtime::mcp::{PendingService, Preview, ServerLimits, ServiceLoader};
 use mcpaql_runtime::serve::{self, AccessToken, HttpOptions, ServeError, TlsFiles, TokenProblem};
@@ -22,7 +24,7 @@ use std::io::ErrorKind;
 use std::iter;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -96,14 +98,14 @@ fn start_reload(
     info: &StartupInfo,
     signals: &Signals,
 ) -> AbortOnDropHandle<()> {
-    let hangups = signals.hangups.clone();
-    let work = reload_on_change(
-        Arc::clone(args),
-        gateway.clone(),
-        info.environment.clone(),
-        info.files.clone(),
-        hangups,
-    );
+    let server = ReloadedServer {
+        args: Arc::clone(args),
+        gateway: gateway.clone(),
+        gate: info.gate.clone(),
+        environment: info.environment.clone(),
+        reach: Arc::new(Mutex::new(info.reach.clone())),
+    };
+    let work = reload_on_change(server, info.files.clone(), signals.hangups.clone());
     AbortOnDropHandle::new(tokio::spawn(work))
 }
 
@@ -141,6 +143,8 @@ async fn open(
     mut plan: AdapterPlan,
     read_at: SystemTime,
 ) -> Result<(Gateway, StartupInfo)> {
+    let gate = operator::open_gate(operator::gate_config()?, args.read_only).await?;
+    let reach = plan.outer_reach();
     let info = StartupInfo {
         words: args.words(default_words)?,
         data: plan.data.clone(),
@@ -148,9 +152,11 @@ async fn open(
         has_tls: args.tls_cert.is_some(),
         is_default: plan.is_default,
         environment: plan.environment.clone(),
-        files: WatchedFiles { paths: std::mem::take(&mut plan.files), read_at },
+        files: WatchedFiles::of(&mut plan, read_at),
+        gate: gate.clone(),
+        reach,
     };
-    let gateway = open_gateway(plan, !args.no_cache).await?;
+    let gateway = open_gateway(plan, !args.no_cache, &gate).await?;
     Ok((gateway, info))
 }
 
@@ -263,6 +269,10 @@ struct StartupInfo {
     environment: Option<AdapterEnvironment>,
     /// Every file that was read.
     files: WatchedFiles,
+    /// The operator's rules, state and log.
+    gate: Gate,
+    /// What the plan reaches, apart from its documents.
+    reach: Reach,
 }
 
 impl StartupInfo {

@@ -1,13 +1,15 @@
 //! The adapters of `mcpaql.yaml`.
 
 use super::{
-    AdapterPlan, AdapterSource, CONFIG_FILE, EntryOverrides, McpSource, PlannedAdapter, SettingsLayers,
-    builtin_document, client_config, openapi_source, read_adapter_source, read_overrides, read_source,
+    AdapterPlan, AdapterSource, CONFIG_FILE, EntryOverrides, McpSource, PlanPurpose, PlannedAdapter,
+    SettingsLayers, builtin_document, client_config, openapi_source, read_adapter_source, read_overrides,
+    read_source, trusted,
 };
 use crate::args::ImportOptions;
 use crate::openapi_files::{self, Description};
 use crate::output::{self, HintedError, error_with_hint};
-use anyhow::Result;
+use crate::trust::{self, TrustSubject, UntrustedConfig};
+use anyhow::{Context, Result};
 use mcpaql_audit::settings;
 use mcpaql_core::diagnostic::{Diagnostic, Severity, capitalize};
 use mcpaql_core::error::Code;
@@ -40,7 +42,7 @@ const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;
 
 /// Whether a file is a configuration: one with `adapters`, or the servers of an MCP client. It does not parse texts that are clearly
 /// something else.
-pub(super) fn is_configuration(path: &Path) -> bool {
+pub(crate) fn is_configuration(path: &Path) -> bool {
     let is_small = |data: std::fs::Metadata| data.is_file() && data.len() <= MAX_CONFIGURATION_BYTES;
     if !path.metadata().is_ok_and(is_small) {
         return false;
@@ -81,6 +83,8 @@ pub(crate) enum AdapterLookup {
         adapter: Box<PlannedAdapter>,
         /// The data folder of the configuration.
         data: Option<PathBuf>,
+        /// The configuration, as the operator trusts it.
+        trusted: Option<TrustSubject>,
     },
     /// No adapter has that name.
     Unknown {
@@ -93,21 +97,29 @@ pub(crate) enum AdapterLookup {
 
 impl AdapterPlan {
     /// Looks up a name in the configuration of this folder.
-    pub(crate) fn find_configured(name: &str, layers: &SettingsLayers) -> Result<AdapterLookup> {
-        let AdapterPlan { adapters, data, config, .. } =
-            AdapterPlan::from_config(Path::new(CONFIG_FILE), layers)?;
+    pub(crate) fn find_configured(
+        name: &str,
+        layers: &SettingsLayers,
+        purpose: PlanPurpose,
+    ) -> Result<AdapterLookup> {
+        let AdapterPlan { adapters, data, config, trusted_config: trusted, .. } =
+            AdapterPlan::from_config(Path::new(CONFIG_FILE), layers, ConfigPlace::Found(purpose))?;
         let mut names = Vec::new();
         for adapter in adapters {
             let own = adapter.name();
             if own.as_ref().is_some_and(|own| snake_case(own) == snake_case(name)) {
-                return Ok(AdapterLookup::Adapter { adapter: Box::new(adapter), data });
+                return Ok(AdapterLookup::Adapter { adapter: Box::new(adapter), data, trusted });
             }
             names.extend(own);
         }
         Ok(AdapterLookup::Unknown { names, config })
     }
 
-    pub(super) fn from_config(path: &Path, layers: &SettingsLayers) -> Result<AdapterPlan> {
+    /// Returns the plan of a configuration. What it names is fetched only if the configuration is trusted.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or calls shall run and it was found and is not trusted.
+    pub(super) fn from_config(path: &Path, layers: &SettingsLayers, place: ConfigPlace) -> Result<AdapterPlan> {
         if let Some(plan) = AdapterPlan::from_client_config(path, layers)? {
             return Ok(plan);
         }
@@ -117,14 +129,38 @@ impl AdapterPlan {
         let folder = path.parent().unwrap_or(Path::new(""));
         let layers = layers.with_file(config.settings.clone());
         let is_config_broken = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-        let mut plan =
-            AdapterPlan { is_config_broken, files: vec![path.to_path_buf()], ..AdapterPlan::default() };
+        let mut plan = AdapterPlan {
+            is_config_broken,
+            files: vec![path.to_path_buf()],
+            is_found: matches!(place, ConfigPlace::Found(_)),
+            ..AdapterPlan::default()
+        };
         let mut servers = HashSet::new();
-        for entry in &config.adapters {
+        // What is on this machine is read first: the operator trusts exactly that.
+        let mut resolve = |entry: &AdapterEntry| resolve_adapter_entry(entry, folder, &mut servers);
+        let local: Vec<Option<_>> =
+            config.adapters.iter().map(|entry| (!is_fetched(entry)).then(|| resolve(entry))).collect();
+        let mut resolved = Vec::new();
+        let subject = trusted::of_configuration(&source, path, config.adapters.iter().zip(&local));
+        if let ConfigPlace::Found(purpose) = place {
+            let grant = trust::grant_of(&subject.id)?;
+            plan.untrusted = UntrustedConfig::of(&subject, subject.state(grant.as_ref()));
+            if let (Some(untrusted), PlanPurpose::Run) = (&plan.untrusted, purpose) {
+                return Err(untrusted.error());
+            }
+        }
+        plan.trusted_config = Some(subject);
+        for (entry, known) in config.adapters.iter().zip(local) {
+            resolved.push(match (known, &plan.untrusted) {
+                (Some(known), _) => known,
+                (None, Some(untrusted)) => Err(not_fetched(entry, untrusted)),
+                (None, None) => resolve(entry),
+            });
+        }
+        for (entry, resolved) in config.adapters.iter().zip(resolved) {
             let name = entry_name(entry, folder);
             let settings = layers.resolve_entry(&entry.settings);
             plan.files.extend(import_options(entry, folder).overrides);
-            let resolved = resolve_adapter_entry(entry, folder, &mut servers);
             if let Err(error) = &resolved {
                 let invalid_rules = invalid_rules(entry);
                 let rules_are_valid = invalid_rules.is_empty();
@@ -136,6 +172,9 @@ impl AdapterPlan {
                 |(source, overrides)| (Ok(source), overrides),
             );
             plan.add(&name, source, settings, overrides);
+        }
+        for adapter in &mut plan.adapters {
+            adapter.untrusted.clone_from(&plan.untrusted);
         }
         if config.adapters.is_empty() && diagnostics.is_empty() {
             plan.is_config_broken = true;
@@ -150,6 +189,47 @@ impl AdapterPlan {
         plan.config = Some((source, diagnostics));
         Ok(plan)
     }
+}
+
+/// Returns a configuration as a subject of trust. Nothing is fetched or started.
+///
+/// # Errors
+/// When the file cannot be read or is not a configuration.
+pub(crate) fn trusted_configuration(path: &Path) -> Result<TrustSubject> {
+    let layers = SettingsLayers::default();
+    if let Some(plan) = AdapterPlan::from_client_config(path, &layers)? {
+        return plan.subjects().into_iter().next().context("the configuration has no server");
+    }
+    let source = read_source(path)?;
+    check_is_configuration(&source)?;
+    let (config, _, _) = load_config(&source);
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut servers = HashSet::new();
+    let resolve = |entry: &AdapterEntry| (!is_fetched(entry)).then(|| resolve_adapter_entry(entry, folder, &mut servers));
+    let local: Vec<Option<_>> = config.adapters.iter().map(resolve).collect();
+    Ok(trusted::of_configuration(&source, path, config.adapters.iter().zip(&local)))
+}
+
+/// How a configuration came into the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ConfigPlace {
+    /// The user named it.
+    Named,
+    /// It is in the working folder.
+    Found(PlanPurpose),
+}
+
+/// Whether the description of an entry is fetched.
+fn is_fetched(entry: &AdapterEntry) -> bool {
+    matches!(&entry.origin, AdapterOrigin::Openapi(source) if openapi_files::is_url(source))
+}
+
+fn not_fetched(entry: &AdapterEntry, untrusted: &UntrustedConfig) -> anyhow::Error {
+    let name = entry_name(entry, Path::new(""));
+    error_with_hint(
+        format!("{name} is not fetched, because {}", untrusted.message()),
+        format!("run `{}`", untrusted.command()),
+    )
 }
 
 /// Returns the source and the overrides of an entry.
@@ -209,7 +289,7 @@ fn entry_name(entry: &AdapterEntry, folder: &Path) -> String {
 }
 
 /// Returns the import options of an entry.
-fn import_options(entry: &AdapterEntry, folder: &Path) -> ImportOptions {
+pub(super) fn import_options(entry: &AdapterEntry, folder: &Path) -> ImportOptions {
     ImportOptions {
         name: entry.name.clone(),
         overrides: entry.overrides.as_ref().map(|file| folder.join(file)),

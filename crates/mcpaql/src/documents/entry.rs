@@ -22,6 +22,8 @@ pub(crate) struct EntryOverrides {
     pub(crate) access: NetworkAccess,
     /// Which operations to serve, unless an import has already selected them.
     pub(crate) selection: Selection,
+    /// Whether new and changed tools of an MCP server are served at once.
+    pub(crate) is_unpinned: bool,
 }
 
 impl EntryOverrides {
@@ -32,12 +34,13 @@ impl EntryOverrides {
             limits: entry.limits,
             access: entry.access.clone(),
             selection: Selection::parse(&entry.include, &entry.exclude)?,
+            is_unpinned: !entry.pin,
         })
     }
 
     /// Whether nothing is overridden.
     pub(crate) fn is_empty(&self) -> bool {
-        let EntryOverrides { name, auth, limits, access, selection } = self;
+        let EntryOverrides { name, auth, limits, access, selection, is_unpinned: _ } = self;
         let is_unlimited = *limits == CallLimits::default() && *selection == Selection::default();
         name.is_none() && auth.is_none() && *access == NetworkAccess::default() && is_unlimited
     }

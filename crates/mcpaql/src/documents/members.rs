@@ -12,6 +12,7 @@ use mcpaql_core::error::Code;
 use mcpaql_document::check::CheckOutput;
 use mcpaql_document::source::Source;
 use mcpaql_runtime::environment;
+use mcpaql_runtime::gate::Gate;
 use mcpaql_runtime::gateway::{Gateway, GatewayMember, GatewayOptions, LiveAdapter, MemberOrigin};
 use mcpaql_runtime::open::{self, OpenError};
 use mcpaql_runtime::target::NoDataFolder;
@@ -19,9 +20,10 @@ use std::sync::Arc;
 
 /// Opens every target and serves the adapters behind one gateway. With a single adapter, an error is fatal; with several, adapters
 /// with errors are reported and the others are served.
-pub(crate) async fn open_gateway(plan: AdapterPlan, cache: bool) -> Result<Gateway> {
+pub(crate) async fn open_gateway(plan: AdapterPlan, cache: bool, gate: &Gate) -> Result<Gateway> {
+    plan.set_trust(gate)?;
     let environment = plan.environment.as_ref().map_or_else(environment::process, AdapterEnvironment::lookup);
-    let mut opening = GatewayOptions::new(plan.data.clone(), environment);
+    let mut opening = GatewayOptions::new(plan.data.clone(), environment).with_gate(gate.clone());
     opening.list_timeout = plan.list_timeout.unwrap_or(opening.list_timeout);
     let members = if plan.is_single_adapter() {
         open_single_adapter(plan, &opening).await?
@@ -37,7 +39,7 @@ async fn open_single_adapter(plan: AdapterPlan, opening: &GatewayOptions) -> Res
     let mut members = Vec::new();
     for ((source, catalog), key) in plan.catalogs()?.catalogs.into_iter().zip(keys) {
         let opened = open::open(catalog, &source, opening.data.as_deref(), &opening.environment).await;
-        let served = opened.map_err(open_error_with_hint)?;
+        let served = opened.map_err(open_error_with_hint)?.with_gate(&opening.gate);
         let name = served.catalog().adapter.name.clone();
         members.push(GatewayMember { key, name, source, origin: MemberOrigin::Opened(Box::new(served)) });
     }
@@ -79,6 +81,9 @@ impl AdapterPlan {
     /// # Errors
     /// When no adapter can be served, or when the configuration has errors and `present` can go on without it.
     pub(crate) fn members(self, present: Option<&Gateway>, cache: bool) -> Result<Vec<GatewayMember>> {
+        if let Some(untrusted) = &self.untrusted {
+            return Err(untrusted.error());
+        }
         if let Some((source, diagnostics)) = &self.config {
             output::print_diagnostics(source, diagnostics);
             if present.is_some() && has_errors(diagnostics) && self.is_config_broken {
@@ -159,6 +164,7 @@ fn live_server(
     let cache = server.capture_cache().filter(|_| cache);
     let last_capture = cache.as_ref().and_then(CaptureCache::read);
     let (target, auth) = (server.target.clone(), server.auth.clone());
+    let pin = !entry.is_unpinned;
     let compile = Arc::new(move |capture: &_| {
         let CheckOutput { catalog, mut diagnostics } = server.check(capture, &settings, &entry);
         if catalog.is_some() {
@@ -169,5 +175,5 @@ fn live_server(
         catalog.ok_or_else(|| "its tools cannot be served; the log shows why".to_owned())
     });
     let save = Arc::new(move |capture: &_| cache.iter().for_each(|cache| cache.write(capture)));
-    LiveAdapter { target, auth, last_capture, compile, save }
+    LiveAdapter { target, auth, last_capture, compile, save, pin }
 }

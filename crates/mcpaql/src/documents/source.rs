@@ -7,8 +7,9 @@ use crate::blocking::blocking;
 use crate::cache::CaptureCache;
 use crate::file;
 use crate::openapi_files::{Description, Digest};
-use crate::output::{self, HintedError};
+use crate::output::{self, HintedError, error_with_hint};
 use crate::servers::{self, AccessSyntax};
+use crate::trust::UntrustedConfig;
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::{Adapter, Auth, McpTarget, ResultForm, TargetConfig};
 use mcpaql_core::capture::Capture;
@@ -44,6 +45,8 @@ pub(crate) struct PlannedAdapter {
     pub(crate) entry: EntryOverrides,
     /// Values of variables in a client's own configuration.
     pub(super) environment: Option<AdapterEnvironment>,
+    /// Its configuration is not trusted, so that its server is not started.
+    pub(crate) untrusted: Option<UntrustedConfig>,
     key: OnceCell<String>,
 }
 
@@ -76,7 +79,7 @@ impl PlannedAdapter {
         settings: AdapterSettings,
         entry: EntryOverrides,
     ) -> PlannedAdapter {
-        PlannedAdapter { source, settings, entry, environment: None, key: OnceCell::new() }
+        PlannedAdapter { source, settings, entry, environment: None, untrusted: None, key: OnceCell::new() }
     }
 
     /// Returns the name of the source for messages.
@@ -184,7 +187,7 @@ impl PlannedAdapter {
             AdapterSource::Mcp(server) => {
                 let environment =
                     self.environment.as_ref().map_or_else(environment::process, AdapterEnvironment::lookup);
-                let capture = server.cached_or_live_capture(&environment)?;
+                let capture = server.cached_or_live_capture(&environment, self.untrusted.as_ref())?;
                 let checked = server.check(&capture, &self.settings, &self.entry);
                 (Source::new(name.clone(), String::new()), checked)
             }
@@ -265,10 +268,20 @@ impl McpSource {
     }
 
     /// Returns the cached tools of the server, or asks the server.
-    fn cached_or_live_capture(&self, environment: &Environment) -> Result<Capture> {
+    fn cached_or_live_capture(
+        &self,
+        environment: &Environment,
+        untrusted: Option<&UntrustedConfig>,
+    ) -> Result<Capture> {
         let cache = self.capture_cache();
         if let Some(cached) = cache.as_ref().and_then(CaptureCache::read) {
             return Ok(cached);
+        }
+        if let Some(untrusted) = untrusted {
+            return Err(error_with_hint(
+                format!("cannot list the tools of the MCP server '{}': {}", self.name, untrusted.message()),
+                untrusted.command(),
+            ));
         }
         let capture = blocking(async || {
             let upstream = Upstream::new(&self.target, &self.auth, environment);

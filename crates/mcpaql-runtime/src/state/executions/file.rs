@@ -13,7 +13,7 @@ use std::path::Path;
 use tokio::sync::Mutex;
 
 /// The application id is "maqe" in ASCII.
-const LAYOUT: FileLayout = FileLayout { application_id: 0x6d61_7165, migrations: &[LAYOUT_1] };
+const LAYOUT: FileLayout = FileLayout { application_id: 0x6d61_7165, migrations: &[LAYOUT_1, LAYOUT_2] };
 
 const LAYOUT_1: &str = "
     CREATE TABLE executions (
@@ -36,6 +36,8 @@ const LAYOUT_1: &str = "
     CREATE INDEX executions_expiry ON executions (expires_at) WHERE expires_at IS NOT NULL;
 ";
 
+const LAYOUT_2: &str = "ALTER TABLE executions ADD COLUMN caller TEXT;";
+
 /// The executions of one adapter.
 #[derive(Debug)]
 pub(crate) struct FileTable {
@@ -56,12 +58,13 @@ impl FromRow<'_, SqliteRow> for ExecutionRow {
             finished_at: row.try_get("finished_at")?,
             expires_at: row.try_get("expires_at")?,
             instance: row.try_get("instance")?,
+            caller: row.try_get("caller")?,
         })
     }
 }
 
 const COLUMNS: &str =
-    "seq, id, operation, status, progress, message, started_at, finished_at, expires_at, instance";
+    "seq, id, operation, status, progress, message, started_at, finished_at, expires_at, instance, caller";
 
 fn select(rest: &str) -> sqlx::AssertSqlSafe<String> {
     // Only constants of this module are inserted; values are bound.
@@ -79,8 +82,8 @@ impl FileTable {
     pub(super) async fn insert(&self, new: &NewExecution<'_>) -> Result<Option<ExecutionRow>, sqlx::Error> {
         let mut file = self.file.lock().await;
         let insert = sqlx::query(
-            "INSERT INTO executions (adapter, id, operation, status, progress, started_at, keep, instance) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO executions (adapter, id, operation, status, progress, started_at, keep, instance, caller) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         );
         let insert = insert
             .bind(&self.adapter)
@@ -90,7 +93,8 @@ impl FileTable {
             .bind(new.progress)
             .bind(now())
             .bind(new.keep_seconds)
-            .bind(new.instance);
+            .bind(new.instance)
+            .bind(new.caller);
         match insert.execute(&mut *file).await {
             Ok(_) => {
                 let row = sqlx::query_as(select("id = ?2")).bind(&self.adapter).bind(new.id);
@@ -163,20 +167,23 @@ impl FileTable {
         Ok(Some(StoredExecution { row, outcome: text.and_then(|text| parse_outcome(status, &text)) }))
     }
 
-    /// Returns executions before this sequence number, the newest first.
+    /// Returns a caller's executions before this sequence number, the newest first.
     pub(super) async fn list(
         &self,
+        caller: &str,
         status: Option<ExecutionStatus>,
         before: Option<i64>,
         count: i64,
     ) -> Result<Vec<ExecutionRow>, sqlx::Error> {
-        let rows =
-            sqlx::query_as(select("(?2 IS NULL OR status = ?2) AND seq < ?3 ORDER BY seq DESC LIMIT ?4"));
+        let rows = sqlx::query_as(select(
+            "(?2 IS NULL OR status = ?2) AND seq < ?3 AND (caller IS NULL OR caller = ?5) ORDER BY seq DESC LIMIT ?4",
+        ));
         let rows = rows
             .bind(&self.adapter)
             .bind(status.map(ExecutionStatus::as_str))
             .bind(before.unwrap_or(i64::MAX))
-            .bind(count);
+            .bind(count)
+            .bind(caller);
         rows.fetch_all(&mut *self.file.lock().await).await
     }
 

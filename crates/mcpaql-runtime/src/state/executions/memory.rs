@@ -59,6 +59,7 @@ impl MemoryTable {
             finished_at: None,
             expires_at: None,
             instance: new.instance.to_owned(),
+            caller: Some(new.caller.to_owned()),
         };
         let (keep_seconds, is_cancel_requested, outcome) = (new.keep_seconds, false, None);
         rows.by_seq.insert(seq, MemoryRow { row: row.clone(), keep_seconds, is_cancel_requested, outcome });
@@ -108,13 +109,14 @@ impl MemoryTable {
 
     pub(super) fn list(
         &self,
+        caller: &str,
         status: Option<ExecutionStatus>,
         before: Option<i64>,
         count: i64,
     ) -> Vec<ExecutionRow> {
         let rows = self.rows();
         let newest = rows.by_seq.range(..before.unwrap_or(i64::MAX)).rev().map(|(_, entry)| &entry.row);
-        let wanted = newest.filter(|row| status.is_none_or(|status| row.status() == status));
+        let wanted = newest.filter(|row| status.is_none_or(|status| row.status() == status) && row.belongs_to(caller));
         wanted.take(usize::try_from(count).unwrap_or_default()).cloned().collect()
     }
 

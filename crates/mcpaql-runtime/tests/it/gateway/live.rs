@@ -42,6 +42,7 @@ fn live(name: &'static str, addr: SocketAddr, last: Option<Capture>) -> (Gateway
     let keeping = Arc::clone(&kept);
     let url = format!("http://{addr}/mcp");
     let live = LiveAdapter {
+        pin: true,
         target: McpTarget::new(McpLink::Url { url, headers: Default::default(), allow_http: false }),
         auth: Auth::None,
         last_capture: last,

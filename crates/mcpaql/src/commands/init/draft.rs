@@ -223,6 +223,7 @@ fn entry(
         auth,
         limits: CallLimits::default(),
         access: Default::default(),
+        pin: true,
         settings: Default::default(),
         pointer: "/adapters/0".to_owned(),
     }))

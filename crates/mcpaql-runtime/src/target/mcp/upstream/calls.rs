@@ -394,7 +394,7 @@ pub(super) fn is_work(method: &str) -> bool {
 pub(super) fn no_answer(ability: Ability) -> Result<Value, Value> {
     match ability {
         // The user has neither agreed nor declined.
-        Ability::Elicitation => Ok(json!({"action": "cancel"})),
+        Ability::Elicitation | Ability::UrlElicitation => Ok(json!({"action": "cancel"})),
         Ability::Sampling => {
             Err(json!({"code": -32000, "message": "The client of this call does not support sampling."}))
         }

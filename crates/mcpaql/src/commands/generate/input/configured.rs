@@ -7,8 +7,8 @@ use super::super::error::{GenerateError, GenerateErrorKind};
 use super::super::origin;
 use super::{Input, ServerImport, adapter_input, file_name, import_openapi, refuse_import_options};
 use crate::documents::{
-    AdapterLookup, AdapterPlan, AdapterSource, CONFIG_FILE, EntryOverrides, McpSource, PlannedAdapter,
-    SettingsLayers,
+    AdapterLookup, AdapterPlan, AdapterSource, CONFIG_FILE, EntryOverrides, McpSource, PlanPurpose,
+    PlannedAdapter, SettingsLayers,
 };
 use crate::openapi_files;
 use mcpaql_core::catalog::AdapterSettings;
@@ -27,7 +27,7 @@ pub(super) enum InputLookup {
 
 pub(super) fn find_configured(name: &str, request: &GenerateRequest) -> Result<InputLookup, GenerateError> {
     let configured =
-        AdapterPlan::find_configured(name, &SettingsLayers::new(request.options.settings.clone()));
+        AdapterPlan::find_configured(name, &SettingsLayers::new(request.options.settings.clone()), PlanPurpose::View);
     match configured.map_err(|error| GenerateError::from_error(GenerateErrorKind::Configuration, &error))? {
         AdapterLookup::Adapter { adapter: planned, .. } => {
             configured_input(name, *planned, request).map(Box::new).map(InputLookup::Adapter)
@@ -58,7 +58,7 @@ fn configured_input(
 ) -> Result<Input, GenerateError> {
     let because = format!("'{name}' is an adapter of {CONFIG_FILE}");
     refuse_import_options(&request.import_options, &because, "edit its entry")?;
-    let PlannedAdapter { source, mut settings, entry, .. } = planned;
+    let PlannedAdapter { source, mut settings, entry, untrusted, .. } = planned;
     // A project has one adapter, so tools cannot be shared.
     if settings.sharing.take().is_some() && request.options.settings.mode.is_none() {
         let message = format!("{CONFIG_FILE} uses a unified mode, but a project has only one adapter");
@@ -69,6 +69,10 @@ fn configured_input(
         AdapterSource::Document(source) => configured_document(source, &entry)?,
         AdapterSource::Openapi(import) => import_openapi(*import, |adapter| entry.apply_to_import(adapter))?,
         AdapterSource::Mcp(server) => {
+            if let Some(untrusted) = &untrusted {
+                // The server would be started for its tools.
+                return Err(GenerateError::from_error(GenerateErrorKind::Configuration, &untrusted.error()));
+            }
             let McpSource { target, auth, options, import_options, .. } = (*server).clone();
             let import =
                 ServerImport { target, auth, options, import_options: &import_options, overrides_file: None };

@@ -1,0 +1,83 @@
+//! Quotas that pause: the user decides whether to continue, with a token that the agent sends back.
+//!
+//! What always holds: a decision to continue is valid for its caller and its quota, until the quota's window is over. It never lifts the quota's end.
+
+use super::confirm::too_many;
+use super::judge::refusal;
+use super::{AdapterGate, GateRequest};
+use crate::operator::{ConfirmationKind, ConfirmationScope, Issued, NewConfirmation};
+use crate::state::random_bytes;
+use mcpaql_core::error::OpError;
+use mcpaql_core::gate::call::GatedCall;
+use mcpaql_core::gate::config::Quota;
+use mcpaql_core::gate::decision::{Decision, Needs, SuccessKey};
+use mcpaql_core::gate::token::{QUOTA_PREFIX, QuotaToken};
+use mcpaql_core::timestamp::timestamp;
+use serde_json::Value;
+use std::time::Duration;
+
+/// How long the token is valid.
+const TOKEN_LIFE: Duration = Duration::from_secs(300);
+
+impl AdapterGate {
+    /// Returns whether the user wants to continue although a quota pauses, or the error with the token for it.
+    pub(super) async fn continue_quota(
+        &self,
+        call: &GatedCall<'_>,
+        request: &GateRequest<'_>,
+        quota: &Quota,
+        decision: &Decision,
+    ) -> Result<(), OpError> {
+        if self.is_continued(call, quota).await {
+            return Ok(());
+        }
+        let lost = |error| self.undecidable(call).with_cause(error);
+        let key = continued_key(call, quota);
+        let scope = ConfirmationScope {
+            adapter: key.adapter,
+            operation: key.operation,
+            call_hash: quota.name.clone(),
+            caller: key.caller,
+        };
+        if let Some(token) = request.confirmation.filter(|token| token.starts_with(QUOTA_PREFIX)) {
+            self.redeem(call, &scope, token).await?;
+            let state = self.gate.state();
+            return state.record_success(&scope.adapter, &scope.operation, &scope.caller).await.map_err(lost);
+        }
+        let token = QuotaToken::from_bytes(random_bytes().map_err(|error| self.undecidable(call).with_cause(error))?);
+        let new = NewConfirmation {
+            kind: ConfirmationKind::Token { hash: token.hash() },
+            scope,
+            danger: decision.danger,
+            expires_in: TOKEN_LIFE,
+            request: Value::Null,
+            state_hash: None,
+        };
+        match self.gate.state().issue(&new).await.map_err(lost)? {
+            Issued::New { expires_at, .. } | Issued::AlreadyOpen { expires_at, .. } => {
+                let mut error = refusal(call, decision);
+                error.details.shift_insert(0, "confirmation_token".to_owned(), token.expose().into());
+                error.details.shift_insert(1, "expires_at".to_owned(), timestamp(expires_at / 1000).into());
+                Err(error)
+            }
+            Issued::TooMany { retry_after_seconds } => Err(too_many(call, retry_after_seconds)),
+        }
+    }
+
+    /// Whether the user has decided to continue within the window of the quota.
+    pub(super) async fn is_continued(&self, call: &GatedCall<'_>, quota: &Quota) -> bool {
+        let key = continued_key(call, quota);
+        let needs = Needs { counters: Vec::new(), successes: vec![key.clone()] };
+        self.gate.state().with_history(&needs, |history| (history.succeeded(&key) == Some(true), false)).await
+    }
+}
+
+/// The decision to continue is stored like the success of an operation that no adapter has.
+fn continued_key(call: &GatedCall<'_>, quota: &Quota) -> SuccessKey {
+    SuccessKey {
+        adapter: String::new(),
+        operation: format!("quota {}", quota.name),
+        caller: call.caller.to_owned(),
+        within_seconds: quota.window_seconds,
+    }
+}
