@@ -5,7 +5,7 @@ use crate::http::upstream::Bare;
 use mcpaql_core::catalog::AdapterSettings;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;
-use mcpaql_runtime::caller::{Caller, Session};
+use mcpaql_runtime::caller::{Caller, CallerName, Session};
 use mcpaql_runtime::dispatch::ServedAdapter;
 use mcpaql_runtime::execution::{EXECUTIONS_FILE, ExecutionLimits, Executions};
 use mcpaql_runtime::gateway::Gateway;
@@ -243,6 +243,20 @@ async fn executions_beyond_the_limits_wait_or_are_refused() {
     go(&folder);
     assert_eq!(ended(&served, &first).await["status"], "completed");
     assert_eq!(ended(&served, &second).await["result"], "stayed");
+}
+
+#[tokio::test]
+async fn one_caller_leaves_a_turn_for_the_executions_of_another() {
+    let (folder, params) = folder();
+    let served = limited(Some(folder.path()), ExecutionLimits::default().with_running(4)).await;
+    let named = |name: &str| Caller::nobody().named(CallerName::new(name).unwrap());
+    let mut states = Vec::new();
+    for caller in ["busy", "busy", "busy", "busy", "other"] {
+        let answer = ask(&served, "stay", params.clone(), &named(caller)).await;
+        states.push(answer["data"]["status"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(states, ["running", "running", "running", "pending", "running"]);
+    go(&folder);
 }
 
 #[tokio::test]
