@@ -432,7 +432,7 @@ fn known_effects(catalog: &Catalog) -> HashMap<String, KnownFacts> {
             let mut facts = operation.facts;
             // The author's hint about the reach of a call overrides the default.
             if let Some(open) = operation.hints.open_world {
-                facts.reach = if open { Reach::Open } else { Reach::Process };
+                facts.reach = if open { TrustReach::Open } else { TrustReach::Process };
             }
             (entry.tool.clone(), KnownFacts { category: operation.category, facts })
         })
