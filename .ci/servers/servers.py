@@ -229,6 +229,16 @@ def size(values):
     return len(json.dumps(values, separators=(",", ":"), ensure_ascii=False))
 
 
+def addressed(server, block):
+    """Returns a block as the gateway sends it: with the adapter in the address of its resource."""
+    prefix = f"mcpaql://{server.replace('-', '_')}/"
+    if block["type"] == "resource_link":
+        return {**block, "uri": prefix + block["uri"]}
+    if block["type"] == "resource":
+        return {**block, "resource": {**block["resource"], "uri": prefix + block["resource"]["uri"]}}
+    return block
+
+
 def compare(server, tool, direct, through):
     """Compares the direct answer with the answer of the gateway. Returns the difference, or None."""
     direct, through = (json.loads(STAMPS.sub("", json.dumps(said))) for said in (direct, through))
@@ -237,6 +247,7 @@ def compare(server, tool, direct, through):
     if "error" in direct:
         return None if not envelope["success"] else f"an error became a success: {envelope}"
     result = direct["result"]
+    result["content"] = [addressed(server, block) for block in result["content"]]
     texts = [block["text"] for block in result["content"] if block["type"] == "text"]
     others = [block for block in result["content"] if block["type"] != "text"]
     if result.get("isError"):

@@ -3,7 +3,6 @@
 //!
 //! What always holds: the decision is that of `mcpaql serve` at the same trust level without rules of the operator.
 
-use mcpaql_core::facts::danger_of;
 use mcpaql_core::operation::{Binding, Danger, Operation};
 use mcpaql_gate::trust::{TrustLevel, Verdict, matrix};
 use serde_json::{Value, json};
@@ -13,28 +12,21 @@ const TOKEN_SECONDS: u64 = 300;
 /// How long a confirmation is valid for an operation that only the highest trust level allows.
 const FORBIDDEN_TOKEN_SECONDS: u64 = 120;
 
-/// Returns the danger that decides about the calls of an operation. A document can only raise it.
-fn danger(operation: &Operation) -> Danger {
-    operation.danger.max(danger_of(&operation.name, operation.category))
-}
-
-/// Returns why a call needs a confirmation.
-fn reasons(operation: &Operation) -> Vec<String> {
-    vec![format!("{} is {}", operation.name, danger(operation).as_str())]
-}
-
 /// Returns the decision about the calls of an operation.
 pub(crate) fn verdict(operation: &Operation, trust: TrustLevel) -> Verdict {
     match operation.binding {
         Binding::Introspect => Verdict::Allow,
-        _ => matrix(danger(operation), trust),
+        _ => match matrix(operation.effective_danger(), trust) {
+            Verdict::Allow if operation.needs_confirmation() => Verdict::Confirm,
+            verdict => verdict,
+        },
     }
 }
 
 /// Returns what the runtime answers to a call; `None` if the operation runs at once. `has_own_parameter` means that the
 /// operation has a parameter `confirmation_token`.
 pub(crate) fn answer(operation: &Operation, trust: TrustLevel, has_own_parameter: bool) -> Option<Value> {
-    let (name, danger) = (operation.name.as_str(), danger(operation));
+    let (name, danger) = (operation.name.as_str(), operation.effective_danger());
     let level = danger.as_str();
     match verdict(operation, trust) {
         Verdict::Allow => None,
@@ -44,13 +36,15 @@ pub(crate) fn answer(operation: &Operation, trust: TrustLevel, has_own_parameter
                 "'{name}' needs a confirmation: it is {level}. Ask the user, then send the same call again with {token} in params."
             );
             let seconds = if danger == Danger::Forbidden { FORBIDDEN_TOKEN_SECONDS } else { TOKEN_SECONDS };
+            let declared =
+                operation.danger_notes.as_ref().and_then(|notes| notes.confirmation_message.as_deref());
             Some(json!({
                 "code": "CONFIRMATION_REQUIRED",
                 "message": message,
                 "details": {
                     "danger_level": level,
-                    "reasons": reasons(operation),
-                    "confirmation_message": message,
+                    "reasons": operation.danger_reasons(danger),
+                    "confirmation_message": declared.unwrap_or(&message),
                 },
                 "seconds": seconds,
             }))
@@ -77,7 +71,7 @@ pub(crate) fn answer(operation: &Operation, trust: TrustLevel, has_own_parameter
 mod tests {
     use super::*;
     use mcpaql_core::facts::{Facts, Reach};
-    use mcpaql_core::operation::Category;
+    use mcpaql_core::operation::{Category, DangerNotes};
 
     /// An operation that changes something, with this danger.
     fn operation(name: &str, danger: Danger) -> Operation {
@@ -152,6 +146,28 @@ mod tests {
         let purge = operation("purge_all", Danger::Safe);
         assert_eq!(verdict(&purge, TrustLevel::Validated), Verdict::Deny);
         assert_eq!(verdict(&operation("set_it", Danger::Dangerous), TrustLevel::Validated), Verdict::Deny);
+    }
+
+    #[test]
+    fn a_document_asks_for_a_confirmation_in_its_own_words() {
+        let notes = DangerNotes {
+            reasons: vec!["it sends mail".to_owned()],
+            confirmation_message: Some("Send it?".to_owned()),
+            needs_confirmation: true,
+            is_operators: false,
+        };
+        let send =
+            Operation { danger_notes: Some(Box::new(notes)), ..operation("set_it", Danger::Reversible) };
+        let told = answer(&send, TrustLevel::Certified, false).unwrap();
+        assert_eq!(
+            told["details"],
+            json!({
+                "danger_level": "reversible",
+                "reasons": ["set_it is reversible", "it sends mail"],
+                "confirmation_message": "Send it?",
+            })
+        );
+        assert_eq!(verdict(&send, TrustLevel::Generated), Verdict::Deny);
     }
 
     #[test]

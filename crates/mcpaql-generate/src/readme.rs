@@ -5,7 +5,7 @@
 use crate::{DEFAULT_TRUST, Language, Project, VERSION, gate, license, provenance};
 use mcpaql_core::adapter::{McpLink, TargetConfig};
 use mcpaql_core::lifecycle::ExecutionAction;
-use mcpaql_core::operation::{Category, INTROSPECT, Operation};
+use mcpaql_core::operation::{Category, INTROSPECT};
 use mcpaql_core::variables::{all_variables, required};
 use mcpaql_gate::trust::Verdict;
 use serde_json::{Value, json};
@@ -248,7 +248,7 @@ fn operations(out: &mut String, project: &Project<'_>) {
             let said = if said.is_empty() { line(&operation.title) } else { said };
             let _ = write!(out, "- `{}`: {said}", operation.name);
             out.push_str(if operation.deprecated.is_some() { " (deprecated)" } else { "" });
-            out.push_str(match decided_verdict(project, operation) {
+            out.push_str(match gate::verdict(operation, project.options.trust) {
                 Verdict::Allow => "\n",
                 Verdict::Confirm => " (needs a confirmation)\n",
                 Verdict::Deny => " (not allowed)\n",
@@ -257,19 +257,11 @@ fn operations(out: &mut String, project: &Project<'_>) {
     }
 }
 
-/// Returns what the project itself decides about the calls of an operation. Projects in Rust leave it to the library.
-fn decided_verdict(project: &Project<'_>, operation: &Operation) -> Verdict {
-    match project.options.language {
-        Language::Rust => Verdict::Allow,
-        Language::TypeScript | Language::Python => gate::verdict(operation, project.options.trust),
-    }
-}
-
 /// Describes which operations do not run at once, if any.
 fn confirmations(project: &Project<'_>) -> String {
     let verdicts = || {
         let operations = project.catalog.operations.iter().map(|entry| &entry.operation);
-        operations.map(|operation| decided_verdict(project, operation))
+        operations.map(|operation| gate::verdict(operation, project.options.trust))
     };
     if verdicts().all(|verdict| verdict == Verdict::Allow) {
         return String::new();
@@ -277,7 +269,7 @@ fn confirmations(project: &Project<'_>) -> String {
     let mut text = format!("\nThe trust level of this server is `{}`.", project.options.trust.as_str());
     if verdicts().any(|verdict| verdict == Verdict::Confirm) {
         text.push_str(
-            " An operation that needs a confirmation runs when the call is sent again\nwith the token of the first answer.",
+            " An operation that needs a confirmation runs when the call is sent again,\nas its first answer says.",
         );
     }
     if verdicts().any(|verdict| verdict == Verdict::Deny) {

@@ -7,7 +7,7 @@ mod source;
 mod types;
 
 use crate::model::{IdentifierCase, LanguageStyle, Model, identifier};
-use crate::{FileOwner, Project, ProjectFile, Unsupported, license};
+use crate::{DEFAULT_TRUST, FileOwner, Project, ProjectFile, Unsupported, license};
 use serde_json::Value;
 
 /// Keywords of the language.
@@ -64,7 +64,7 @@ pub(crate) fn files(project: &Project<'_>) -> Result<Vec<ProjectFile>, Unsupport
         author("src/handlers.rs", TEMPLATES.handlers.replace("ExampleParams", &example)),
         ProjectFile::generated(".gitignore", TEMPLATES.gitignore),
         ProjectFile::generated("rustfmt.toml", TEMPLATES.rustfmt),
-        ProjectFile::generated("src/lib.rs", TEMPLATES.lib),
+        ProjectFile::generated("src/lib.rs", library(project)),
         ProjectFile::generated("src/main.rs", TEMPLATES.main.replace("adapter_module", &project.module())),
         ProjectFile::generated("src/source.rs", source::text(project)?),
         ProjectFile::generated(
@@ -102,6 +102,15 @@ const TEMPLATES: Templates = Templates {
 
 fn author(path: &str, text: String) -> ProjectFile {
     ProjectFile { path: path.to_owned(), text, owner: FileOwner::Author }
+}
+
+/// Returns `src/lib.rs`. The library has the default trust level itself.
+fn library(project: &Project<'_>) -> String {
+    let last = "        .with_handlers(handlers::handlers())\n";
+    match project.options.trust {
+        DEFAULT_TRUST => TEMPLATES.lib.to_owned(),
+        _ => TEMPLATES.lib.replace(last, &format!("{last}        .trust(source::TRUST)\n")),
+    }
 }
 
 /// Returns `Cargo.toml`. The author owns it, because handlers need dependencies.

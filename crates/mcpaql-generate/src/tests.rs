@@ -126,7 +126,7 @@ fn the_readme_has_the_sections_of_the_specification_and_escapes_texts() {
     assert!(readme.contains("\"TEAM\": \"…\"") && !readme.contains("\"API_HOST\""), "{readme}");
     for expected in [
         "- `get_own`: Gets its own\n",
-        "- `delete_thing`: \\- not an item (deprecated)\n",
+        "- `delete_thing`: \\- not an item (deprecated) (needs a confirmation)\n",
         "- `introspect`: ",
         "take query controls beside their parameters",
         "| `API_TOKEN` | secret",
@@ -219,6 +219,23 @@ fn the_trust_level_decides_about_each_operation() {
             assert_eq!(code("introspect"), "", "{trust:?}");
         }
     }
+}
+
+#[test]
+fn a_project_in_rust_passes_its_trust_level_to_the_library() {
+    let written = |trust: TrustLevel| {
+        with_project(
+            |options| options.trust = trust,
+            |project| {
+                let files = super::files(project, None).unwrap();
+                ["src/lib.rs", "src/source.rs"].map(|path| text(&files, path).to_owned()).concat()
+            },
+        )
+    };
+    let certified = written(TrustLevel::Certified);
+    assert!(certified.contains("        .trust(source::TRUST)\n}"), "{certified}");
+    assert!(certified.contains("TRUST: TrustLevel = TrustLevel::Certified;\n"), "{certified}");
+    assert!(!written(TrustLevel::Validated).to_lowercase().contains("trust"));
 }
 
 #[test]

@@ -445,7 +445,8 @@ impl Dispatcher {
             // A handler already holds a permit. If its own calls waited for another, they could wait for each other
             // forever.
             _ => {
-                limits::within(self.catalog.max_duration_ms, async {
+                // On the heap: the futures of targets are large.
+                let answering = Box::pin(async {
                     let (_turn, responder) = match entry {
                         EntryPoint::Handler => (None, Responder::Target),
                         _ => (Some(self.running.acquire(caller).await?), Responder::Handlers),
@@ -461,8 +462,8 @@ impl Dispatcher {
                     } else {
                         self.perform((pass, responder), operation, &call.args, caller, reach).await
                     }
-                })
-                .await
+                });
+                limits::within(self.catalog.max_duration_ms, answering).await
             }
         };
         let step = ShapeStep::new(&self.catalog, entry, &call, is_complete);

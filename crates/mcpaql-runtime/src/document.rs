@@ -35,6 +35,7 @@ pub use crate::target::Args;
 pub use mcpaql_core::adapter::{ErrorPolicy, Mode, ResultForm};
 pub use mcpaql_core::catalog::AdapterSettings;
 pub use mcpaql_core::error::{Code, OpError};
+pub use mcpaql_core::gate::trust::TrustLevel;
 pub use mcpaql_core::response::Answer;
 
 use crate::dispatch::ServedAdapter;
@@ -44,7 +45,6 @@ use crate::open::{self, OpenError};
 use crate::run::{self, RunError};
 use mcpaql_core::catalog::Catalog;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
-use mcpaql_core::gate::trust::TrustLevel;
 use mcpaql_core::operation::Binding;
 use mcpaql_document::check;
 use mcpaql_document::source::Source;

@@ -14,7 +14,7 @@
 //!
 //! What always holds:
 //! - An execution goes from pending to running to completed, failed or cancelled. After that its state never changes.
-//! - At most [`ExecutionLimits::running`] executions run at the same time.
+//! - At most [`ExecutionLimits::running`] executions run at the same time, and one caller has at most three quarters of them.
 //! - Cancelling an execution drops its future, which stops the work of the target.
 //! - The parameters of a call are not stored.
 //! - If the process of an execution ends, the next process that reads the execution marks it as failed, with that
@@ -27,12 +27,14 @@ mod view;
 pub use task::{BackgroundTask, TaskState};
 
 use crate::caller::{Caller, Progress, Session};
+use crate::limits::RunningCalls;
 use crate::process::{EXIT_GRACE, RUN_LENGTH, end_orphans};
 use crate::state::{
     self, ExecutionOutcome, ExecutionRow, ExecutionTable, Instance, NewExecution, StoreError,
     StoredExecution, TableError,
 };
-use job::{ExecutionJob, RunningExecution};
+use futures_util::FutureExt;
+use job::{ExecutionJob, ExecutionTurn, RunningExecution};
 use mcpaql_core::error::{Code, OpError};
 use mcpaql_core::lifecycle::{
     DEFAULT_EXECUTIONS_PAGE_SIZE, ExecutionAction, ExecutionStatus, Lifecycle, MAX_EXECUTIONS_PAGE_SIZE,
@@ -44,7 +46,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -114,7 +116,7 @@ struct ExecutionsShared {
     folder: Option<PathBuf>,
     instance: OnceLock<Instance>,
     limits: ExecutionLimits,
-    permits: Arc<Semaphore>,
+    turns: Arc<RunningCalls>,
     /// The executions that run in this process, by id.
     running: Mutex<HashMap<String, CancellationToken>>,
     changes: watch::Sender<()>,
@@ -140,7 +142,7 @@ impl Executions {
             folder: folder.map(Path::to_owned),
             instance: OnceLock::new(),
             limits,
-            permits: Arc::new(Semaphore::new(limits.running.clamp(1, Semaphore::MAX_PERMITS))),
+            turns: Arc::new(RunningCalls::with_queue(limits.running, limits.waiting)),
             running: Mutex::default(),
             changes: watch::Sender::default(),
         };
@@ -185,12 +187,13 @@ impl Executions {
                 OpError::new(Code::RateLimitExceeded, message).with_detail("maximum", running + waiting)
             );
         }
-        let permit = Arc::clone(&shared.permits).try_acquire_owned().ok();
-        let (status, progress) = if permit.is_some() {
-            (ExecutionStatus::Running, STARTED_PERCENT)
-        } else {
-            (ExecutionStatus::Pending, 0)
+        let mut waiting = Box::pin(Arc::clone(&shared.turns).acquire_for(caller.share()));
+        let turn = (&mut waiting).now_or_never().transpose()?;
+        let (status, progress) = match turn {
+            Some(_) => (ExecutionStatus::Running, STARTED_PERCENT),
+            None => (ExecutionStatus::Pending, 0),
         };
+        let turn = turn.map_or(ExecutionTurn::Waiting(waiting), ExecutionTurn::Taken);
         let keep = i64::try_from(lifecycle.keep_seconds).unwrap_or(i64::MAX / 2);
         let (entry, row) = shared.register(operation, (status, progress), keep, caller.identity()).await?;
         caller.record_execution(&row.id);
@@ -201,7 +204,7 @@ impl Executions {
             max_result_bytes: max_answer_bytes.saturating_sub(RESULT_OVERHEAD_BYTES),
             session: caller.session().filter(|_| !lifecycle.survives).map(Session::start_work),
         };
-        tokio::spawn(job.run(permit, heard, work(caller.for_background(listener))));
+        tokio::spawn(job.run(turn, heard, work(caller.for_background(listener))));
         view::started(&row)
     }
 

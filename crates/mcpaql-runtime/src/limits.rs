@@ -21,4 +21,4 @@ pub(crate) use breaker::{BreakerPass, Breakers};
 pub(crate) use duration::within;
 pub(crate) use load::{AdapterLoad, LoadLevel};
 pub use memory::{MemoryLimit, set_memory_limit};
-pub(crate) use running::RunningCalls;
+pub(crate) use running::{CallTurn, RunningCalls};

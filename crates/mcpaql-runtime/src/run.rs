@@ -18,6 +18,8 @@
 #[cfg(feature = "log")]
 mod log;
 
+pub use crate::process::end_programs_with_this_process;
+
 use crate::dispatch::ServedAdapter;
 use crate::environment::{self, Environment};
 use crate::gateway::{Gateway, NameCollision};

@@ -77,7 +77,7 @@ pub(crate) enum Command {
     Operations(OperationsArgs),
     /// Call one operation and print its data.
     Call(CallCommandArgs),
-    /// Trust a configuration, a document or an adapter; without arguments, list what is trusted.
+    /// Trust a file or an adapter, or list what is trusted.
     Trust(TrustArgs),
     /// List the calls that wait for a person, and approve or deny them.
     Approve(ApproveArgs),

@@ -323,7 +323,9 @@ impl AdapterPlan {
         let place = ConfigPlace::Found(PlanPurpose::View);
         let mut plan = AdapterPlan::from_config(config, &SettingsLayers::default(), place)?;
         let names: Vec<String> = plan.adapters.iter().filter_map(PlannedAdapter::name).collect();
-        plan.adapters.retain(|one| one.name().is_some_and(|own| suggest::snake_case(&own) == suggest::snake_case(name)));
+        plan.adapters.retain(|one| {
+            one.name().is_some_and(|own| suggest::snake_case(&own) == suggest::snake_case(name))
+        });
         plan.adapters.truncate(1);
         if plan.adapters.is_empty() {
             let hint = format!("adapters in {}: {}", config.display(), names.join(", "));

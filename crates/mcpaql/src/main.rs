@@ -133,6 +133,9 @@ enum Threads {
     Many,
 }
 
+/// A build without optimizations needs much more stack than the default of 2 MiB leaves.
+const WORKER_STACK_BYTES: usize = 4 << 20;
+
 fn block_on(
     threads: Threads,
     future: impl Future<Output = Result<CommandOutcome>>,
@@ -141,7 +144,7 @@ fn block_on(
         Threads::One => tokio::runtime::Builder::new_current_thread(),
         Threads::Many => tokio::runtime::Builder::new_multi_thread(),
     };
-    let runtime = builder.enable_all().build()?;
+    let runtime = builder.enable_all().thread_stack_size(WORKER_STACK_BYTES).build()?;
     let outcome = runtime.block_on(future);
     // A blocking read of standard input from a terminal would keep the process alive.
     runtime.shutdown_background();

@@ -8,7 +8,7 @@
 
 use crate::args;
 use crate::documents::{AdapterEnvironment, AdapterPlan, AdapterRequest, PlanPurpose};
-use crate::trust::content::{TrustReach, reach_of};
+use crate::trust::content::{OuterReach, reach_of};
 use crate::trust::{self, UntrustedConfig};
 use crate::{operator, output};
 use anyhow::{Context, Result};
@@ -40,7 +40,7 @@ pub(crate) struct ReloadedServer {
     pub(crate) gate: Gate,
     pub(crate) environment: Option<AdapterEnvironment>,
     /// What the served version reaches, apart from its documents.
-    pub(crate) reach: Arc<Mutex<TrustReach>>,
+    pub(crate) reach: Arc<Mutex<OuterReach>>,
 }
 
 /// A new version that the operator must approve first.

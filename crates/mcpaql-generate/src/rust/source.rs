@@ -1,7 +1,7 @@
 //! Writes `src/source.rs`: the document and the settings that override it.
 
 use crate::model::CodeWriter;
-use crate::{Project, Unsupported};
+use crate::{DEFAULT_TRUST, Project, Unsupported};
 use mcpaql_core::adapter::{ErrorPolicy, Mode};
 use mcpaql_core::catalog::AdapterSettings;
 use serde_json::Value;
@@ -17,6 +17,8 @@ pub(super) fn text(project: &Project<'_>) -> Result<String, Unsupported> {
     used.extend(settings.iter().any(|(_, value)| value.contains("ErrorPolicy::")).then_some("ErrorPolicy"));
     used.extend(settings.iter().any(|(_, value)| value.contains("ResultForm::")).then_some("ResultForm"));
     used.extend(settings.iter().any(|(_, value)| value.contains("Mode::")).then_some("Mode"));
+    let trust = Some(project.options.trust).filter(|trust| *trust != DEFAULT_TRUST);
+    used.extend(trust.map(|_| "TrustLevel"));
     used.sort_unstable();
     match used.as_slice() {
         [only] => text.line(format!("use mcpaql_runtime::document::{only};")),
@@ -28,6 +30,10 @@ pub(super) fn text(project: &Project<'_>) -> Result<String, Unsupported> {
         "pub(crate) const TEXT: &str =",
         &format!("include_str!(\"../schema/{file}\")"),
     ));
+    if let Some(trust) = trust {
+        text.line("\n/// How far the author trusts the document. It decides which operations run at once.");
+        text.line(format!("pub(crate) const TRUST: TrustLevel = TrustLevel::{trust:?};"));
+    }
     text.line("\n/// Settings that override the document. Environment variables override both.");
     text.block("pub(crate) fn settings() -> AdapterSettings {", "}", |text| {
         if settings.is_empty() {

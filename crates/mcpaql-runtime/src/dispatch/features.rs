@@ -52,10 +52,10 @@ impl FeatureSource {
         let outcome = match self.gate.decide(&request).await {
             GateDecision::Allow(allowed) => {
                 let AllowedCall { pass, trail, .. } = *allowed;
-                let answering = async {
+                let answering = Box::pin(async {
                     let _turn = self.running.acquire(caller).await?;
                     Ok(self.target.request(FeatureRequest::new(pass, feature, params, caller)).await)
-                };
+                });
                 let outcome = limits::within(self.max_duration_ms, answering).await;
                 let outcome = outcome.unwrap_or_else(|error| Err(refused(error)));
                 trail.end(outcome.as_ref().err().map(|_| Code::Internal), 0);

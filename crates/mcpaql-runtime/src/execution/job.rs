@@ -1,9 +1,11 @@
-//! A running execution: it waits for a permit, records its progress, and ends in one of several ways.
+//! A running execution: it waits for a turn, records its progress, and ends in one of several ways.
 
 use super::{ExecutionsShared, POLL_INTERVAL, STARTED_PERCENT, storage_error};
 use crate::caller::{Progress, SessionWork};
+use crate::limits::CallTurn;
 use crate::state::ExecutionOutcome;
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use mcpaql_core::error::{Code, LimitType, OpError};
 use mcpaql_core::lifecycle::ExecutionStatus;
 use mcpaql_core::response::Answer;
@@ -11,7 +13,7 @@ use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +42,12 @@ impl Drop for RunningExecution {
     }
 }
 
+/// The turn of an execution, or its place in the queue.
+pub(super) enum ExecutionTurn {
+    Taken(CallTurn),
+    Waiting(BoxFuture<'static, Result<CallTurn, OpError>>),
+}
+
 /// An execution and the limits it runs under.
 pub(super) struct ExecutionJob {
     pub(super) entry: RunningExecution,
@@ -55,7 +63,7 @@ impl ExecutionJob {
     /// Runs the work to its end and stores the outcome.
     pub(super) async fn run(
         self,
-        permit: Option<OwnedSemaphorePermit>,
+        turn: ExecutionTurn,
         reports: watch::Receiver<Progress>,
         work: impl Future<Output = Result<Answer, OpError>> + Send,
     ) {
@@ -66,7 +74,7 @@ impl ExecutionJob {
             () = self.cancel_requested() => Err(StopReason::Requested),
             () = self.session_ended() => Err(StopReason::SessionEnded),
             never = self.record_progress(reports) => match never {},
-            outcome = self.work(permit, work) => Ok(outcome),
+            outcome = self.work(turn, work) => Ok(outcome),
         };
         let (status, message, outcome) = match ended {
             Err(StopReason::Requested) => (ExecutionStatus::Cancelled, Some("Cancelled on request."), None),
@@ -87,17 +95,16 @@ impl ExecutionJob {
         }
     }
 
-    /// Waits for a permit and runs the work, within its time limit. A panic becomes an error.
+    /// Waits for a turn and runs the work, within its time limit. A panic becomes an error.
     async fn work(
         &self,
-        permit: Option<OwnedSemaphorePermit>,
+        turn: ExecutionTurn,
         work: impl Future<Output = Result<Answer, OpError>>,
     ) -> Result<Answer, OpError> {
-        let _permit = match permit {
-            Some(permit) => Some(permit),
-            None => {
-                // The semaphore is never closed.
-                let permit = Arc::clone(&self.entry.shared.permits).acquire_owned().await.ok();
+        let _turn = match turn {
+            ExecutionTurn::Taken(turn) => turn,
+            ExecutionTurn::Waiting(waiting) => {
+                let turn = waiting.await?;
                 self.entry
                     .shared
                     .table
@@ -105,7 +112,7 @@ impl ExecutionJob {
                     .await
                     .map_err(|error| storage_error(&error))?;
                 self.entry.shared.changes.send_replace(());
-                permit
+                turn
             }
         };
         match timeout(self.limit + TIMEOUT_GRACE, AssertUnwindSafe(work).catch_unwind()).await {

@@ -13,6 +13,9 @@ use mcpaql_core::gate::trust::Verdict;
 use mcpaql_core::operation::Category;
 use mcpaql_core::response::Warning;
 
+/// The detail of an error of a pause.
+pub(super) const PAUSED: &str = "paused";
+
 /// What happens to the counters of a call that may run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counting {
@@ -66,7 +69,7 @@ impl AdapterGate {
                 "The operator has paused '{}'. Tell the user; `mcpaql resume` ends the pause.",
                 call.adapter
             );
-            return Err(denied(Code::PermissionDenied, message, call).with_detail("paused", true));
+            return Err(denied(Code::PermissionDenied, message, call).with_detail(PAUSED, true));
         }
         Ok(())
     }
@@ -189,7 +192,7 @@ pub(super) fn refusal(call: &GatedCall<'_>, decision: &Decision) -> OpError {
     let mut error = denied(denial.code, denial.message.clone(), call)
         .with_detail("danger_level", decision.danger.as_str())
         .with_detail("decided_by", decision.decided_by.to_string());
-    if !decision.reasons.is_empty() {
+    if decision.reasons.iter().any(|reason| *reason != denial.message) {
         error = error.with_detail("reasons", decision.reasons.clone());
     }
     if let Some(seconds) = denial.retry_after_seconds {

@@ -3,7 +3,7 @@
 //! What always holds: a decision about an operation that is destructive or worse is on disk before the operation runs. Every other call has one
 //! record, written together with others after the call has ended. A call that is dropped early is recorded, too.
 
-use super::judge::denied;
+use super::judge::{PAUSED, denied};
 use super::{AdapterGate, GateRequest};
 use crate::operator::OperatorState;
 use crate::record::OperatorLog;
@@ -144,7 +144,21 @@ impl AdapterGate {
         let verdict = if error.code == Code::ConfirmationRequired { Verdict::Confirm } else { Verdict::Deny };
         record.decision = Some(verdict.as_str().to_owned());
         record.outcome = Some(error.code.as_str().to_owned());
+        if decision.is_none() {
+            record.decided_by = Some(self.stop_of(error).to_owned());
+        }
         log.append_batched(record);
+    }
+
+    /// Returns what stopped a call before rules were asked.
+    fn stop_of(&self, error: &OpError) -> &'static str {
+        if error.details.contains_key(PAUSED) {
+            "pause"
+        } else if self.gate.is_read_only() {
+            "read-only"
+        } else {
+            "state"
+        }
     }
 
     fn record(

@@ -287,7 +287,7 @@ mod tests {
         assert!((0..50).all(|number: u32| call(
             &breaker,
             ("a", "x"),
-            &if number % 3 == 0 { Ok(()) } else { down() }
+            &if number.is_multiple_of(3) { Ok(()) } else { down() }
         )));
     }
 }

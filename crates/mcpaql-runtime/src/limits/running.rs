@@ -11,8 +11,9 @@ use tokio::time::Instant;
 
 /// Default maximum number of calls of one adapter that run at the same time.
 const MAX_RUNNING_CALLS: usize = 256;
-/// Maximum number of calls of one adapter that wait for a turn, in total and for each caller.
+/// Default maximum number of calls of one adapter that wait for a turn.
 const MAX_WAITING_CALLS: usize = 1024;
+/// Maximum number of calls of one caller that wait for a turn.
 const MAX_WAITING_CALLS_PER_CALLER: usize = 256;
 /// When a refused call may be sent again.
 const RETRY_AFTER_SECONDS: u64 = 5;
@@ -23,6 +24,7 @@ const RETRY_AFTER_SECONDS: u64 = 5;
 pub(crate) struct RunningCalls {
     turns: Arc<Semaphore>,
     maximum: usize,
+    max_waiting: usize,
     state: Mutex<RunningState>,
 }
 
@@ -62,8 +64,14 @@ struct WaitingTurn<'a> {
 
 impl RunningCalls {
     pub(crate) fn new(maximum: usize) -> RunningCalls {
+        RunningCalls::with_queue(maximum, MAX_WAITING_CALLS)
+    }
+
+    /// Limits the calls that run at the same time, and those that wait. A caller can take three quarters of the queue, too.
+    pub(crate) fn with_queue(maximum: usize, max_waiting: usize) -> RunningCalls {
         let maximum = maximum.clamp(1, Semaphore::MAX_PERMITS);
-        RunningCalls { turns: Arc::new(Semaphore::new(maximum)), maximum, state: Mutex::default() }
+        let turns = Arc::new(Semaphore::new(maximum));
+        RunningCalls { turns, maximum, max_waiting, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, RunningState> {
@@ -75,23 +83,25 @@ impl RunningCalls {
     /// # Errors
     /// When too many calls wait, or the process has too little memory.
     pub(crate) async fn acquire(self: &Arc<Self>, caller: &Caller) -> Result<CallTurn, OpError> {
+        Arc::clone(self).acquire_for(caller.share()).await
+    }
+
+    /// Waits for a turn, without a reference to the caller.
+    ///
+    /// # Errors
+    /// When too many calls wait, or the process has too little memory.
+    pub(crate) async fn acquire_for(self: Arc<Self>, caller: CallerShare) -> Result<CallTurn, OpError> {
         memory::check()?;
-        let caller = caller.share();
         let own = self.join_queue(&caller)?;
-        let waiting = WaitingTurn { calls: self, caller: &caller };
+        let waiting = WaitingTurn { calls: &self, caller: &caller };
         // The semaphores are never closed.
         let closed = |_| OpError::new(Code::Internal, "The server is ending.");
         let own = own.acquire_owned().await.map_err(closed)?;
         let all = Arc::clone(&self.turns).acquire_owned().await.map_err(closed)?;
         let number = self.state().start(&caller);
         drop(waiting);
-        Ok(CallTurn {
-            calls: Arc::clone(self),
-            caller,
-            number,
-            permits: Some([own, all]),
-            _counted: CountedCall::new(),
-        })
+        let permits = Some([own, all]);
+        Ok(CallTurn { calls: self, caller, number, permits, _counted: CountedCall::new() })
     }
 
     /// Adds a call to the queue, and returns the turns of its caller.
@@ -101,11 +111,14 @@ impl RunningCalls {
         let all_waiting = state.waiting;
         let new = || CallerTurns { turns: Arc::new(Semaphore::new(maximum)), waiting: 0, running: 0 };
         let own = state.callers.entry(caller.clone()).or_insert_with(new);
-        if own.waiting >= MAX_WAITING_CALLS_PER_CALLER {
-            return Err(refused("You have", MAX_WAITING_CALLS_PER_CALLER));
-        }
-        if all_waiting >= MAX_WAITING_CALLS {
-            return Err(refused("This adapter has", MAX_WAITING_CALLS));
+        if own.turns.available_permits() == 0 || self.turns.available_permits() == 0 {
+            let own_maximum = (self.max_waiting - self.max_waiting / 4).min(MAX_WAITING_CALLS_PER_CALLER);
+            if own.waiting >= own_maximum {
+                return Err(refused("You have", own_maximum));
+            }
+            if all_waiting >= self.max_waiting {
+                return Err(refused("This adapter has", self.max_waiting));
+            }
         }
         own.waiting += 1;
         let turns = Arc::clone(&own.turns);

@@ -53,6 +53,7 @@ impl ProcessMark {
 
 /// Ends all programs whose marks begin with this text: asks them first, and kills them after a grace period. Blocks until they are gone.
 /// Returns how many are left.
+#[cfg(target_os = "linux")]
 pub(crate) fn end_all(prefix: &str, grace: Duration) -> usize {
     system::end(|mark| mark.starts_with(prefix), grace)
 }
@@ -154,7 +155,8 @@ mod system {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use std::process::{Child, Command, Stdio};

@@ -265,7 +265,9 @@ async fn decide(
             "Approved. The next call with these parameters runs, once.".to_owned()
         }
         Ok(Decided::Stored) => "Denied.".to_owned(),
-        Ok(Decided::AlreadyEnded(status)) => format!("Nothing to decide: the request is {}.", status.as_str()),
+        Ok(Decided::AlreadyEnded(status)) => {
+            format!("Nothing to decide: the request is {}.", status.as_str())
+        }
         Ok(Decided::Unknown) => "No request has this id.".to_owned(),
         Err(error) => {
             tracing::error!(error, "the decision was not stored");

@@ -151,8 +151,7 @@ fn failure(path: &Path, source: sqlx::Error) -> StoreError {
 /// Creates the folder, and an empty file that only this user can read, unless it exists. Returns whether it was created. SQLite gives its
 /// additional files the same permissions.
 ///
-/// An existing file is not opened: closing it would release the locks that SQLite has on it in this process, and another process would
-/// then delete the log of changes under our connections.
+/// An existing file is not opened: closing it would release the locks that SQLite has on it in this process.
 pub(crate) fn create_private(path: &Path) -> io::Result<bool> {
     let mut folder = fs::DirBuilder::new();
     let mut file = fs::OpenOptions::new();

@@ -246,6 +246,20 @@ async fn executions_beyond_the_limits_wait_or_are_refused() {
 }
 
 #[tokio::test]
+async fn one_caller_leaves_a_turn_for_the_executions_of_another() {
+    let (folder, params) = folder();
+    let served = limited(Some(folder.path()), ExecutionLimits::default().with_running(4)).await;
+    let named = |name: &str| Caller::nobody().named(CallerName::new(name).unwrap());
+    let mut states = Vec::new();
+    for caller in ["busy", "busy", "busy", "busy", "other"] {
+        let answer = ask(&served, "stay", params.clone(), &named(caller)).await;
+        states.push(answer["data"]["status"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(states, ["running", "running", "running", "pending", "running"]);
+    go(&folder);
+}
+
+#[tokio::test]
 async fn a_waiting_execution_can_be_cancelled_and_never_runs() {
     let (folder, params) = folder();
     let served =

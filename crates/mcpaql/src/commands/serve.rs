@@ -8,7 +8,7 @@ use crate::documents::{
 use crate::output::error_with_hint;
 use crate::reload::{ReloadedServer, WatchedFiles, apply_process_limits, plan_to_serve, reload_on_change};
 use crate::status::StatusFile;
-use crate::trust::content::TrustReach;
+use crate::trust::content::OuterReach;
 use crate::{CommandOutcome, args, operator, output};
 use anyhow::{Context, Result};
 use mcpaql_core::adapter::TargetConfig;
@@ -279,7 +279,7 @@ struct StartupInfo {
     /// The operator's rules, state and log.
     gate: Gate,
     /// What the plan reaches, apart from its documents.
-    reach: TrustReach,
+    reach: OuterReach,
 }
 
 impl StartupInfo {

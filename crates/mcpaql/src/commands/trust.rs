@@ -17,7 +17,7 @@ use mcpaql_core::timestamp::timestamp;
 use mcpaql_runtime::builtin;
 use mcpaql_runtime::operator::TrustGrant;
 use serde_json::{Value, json};
-use server_tools::ListedTools;
+use server_tools::PinnedServer;
 use std::path::Path;
 
 pub(crate) fn run(args: &args::TrustArgs) -> Result<CommandOutcome> {
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &args::TrustArgs) -> Result<CommandOutcome> {
 struct Found {
     subject: TrustSubject,
     /// The tools of an MCP server.
-    tools: Option<ListedTools>,
+    tools: Option<PinnedServer>,
 }
 
 impl From<TrustSubject> for Found {
@@ -61,7 +61,7 @@ fn find(name: &str, config: Option<&Path>) -> Result<Found> {
     if let Some(config) = config {
         // The operator names the configuration, so it needs no grant of its own.
         let plan = AdapterPlan::of_configured(name, config)?;
-        let tools = plan.only_server().map(ListedTools::of).transpose()?;
+        let tools = plan.only_server().map(PinnedServer::of).transpose()?;
         let subject = plan.adapter_subject().ok_or_else(|| unknown_adapter_error(name, &[]))?;
         return Ok(Found { subject, tools });
     }
@@ -92,7 +92,7 @@ fn find(name: &str, config: Option<&Path>) -> Result<Found> {
     if let Some((_, error)) = plan.unreadable.pop() {
         return Err(error);
     }
-    let tools = plan.only_server().map(ListedTools::of).transpose()?;
+    let tools = plan.only_server().map(PinnedServer::of).transpose()?;
     let subject = if plan.trusted_config.is_some() {
         plan.adapter_subject()
     } else {
@@ -155,7 +155,7 @@ fn show(found: &Found, args: &args::TrustArgs) -> Result<CommandOutcome> {
             shown.insert("current_fingerprint".to_owned(), subject.fingerprint().into());
             shown.insert("can".to_owned(), TrustSummary::of(&subject.content).to_json());
             shown.insert("changes".to_owned(), differences.into());
-            shown.insert("withheld_tools".to_owned(), tools.iter().flat_map(ListedTools::names).collect());
+            shown.insert("withheld_tools".to_owned(), tools.iter().flat_map(PinnedServer::names).collect());
         }
         output::print_data(&serde_json::to_string_pretty(&shown)?);
         return Ok(outcome);
@@ -175,7 +175,7 @@ fn show(found: &Found, args: &args::TrustArgs) -> Result<CommandOutcome> {
         _ => lines.push(format!("{name} is not trusted. It")),
     }
     lines.extend(TrustSummary::of(&subject.content).lines());
-    lines.extend(tools.iter().flat_map(ListedTools::lines));
+    lines.extend(tools.iter().flat_map(PinnedServer::lines));
     output::print_data(&output::sanitize(&lines.join("\n")));
     if outcome == CommandOutcome::Findings {
         output::print_hint(&format!("to trust it as it is now: mcpaql trust {typed}"));
@@ -190,7 +190,11 @@ fn remove(name: &str, args: &args::TrustArgs) -> Result<CommandOutcome> {
     let by_path = by_path.or_else(|| trust::grant_of(name).ok().flatten());
     let found = match by_path {
         Some(grant) => Some(grant),
-        None => find(name, args.config.as_deref()).ok().map(|found| trust::grant_of(&found.subject.id)).transpose()?.flatten(),
+        None => find(name, args.config.as_deref())
+            .ok()
+            .map(|found| trust::grant_of(&found.subject.id))
+            .transpose()?
+            .flatten(),
     };
     let is_removed = match &found {
         Some(grant) => trust::remove(grant)?,

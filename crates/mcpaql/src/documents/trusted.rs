@@ -3,7 +3,7 @@
 use super::source::{AdapterSource, McpSource, OpenApiSource, PlannedAdapter};
 use super::{AdapterPlan, EntryOverrides, config};
 use crate::file;
-use crate::trust::content::{self, TrustReach};
+use crate::trust::content::{self, OuterReach};
 use crate::trust::{self, TrustKind, TrustState, TrustSubject};
 use anyhow::Result;
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, TargetConfig};
@@ -150,7 +150,7 @@ impl PlannedAdapter {
     }
 
     /// Adds what an adapter can reach, as far as it is known before its target is opened.
-    fn add_reach(&self, reach: &mut TrustReach) {
+    fn add_reach(&self, reach: &mut OuterReach) {
         if let AdapterSource::Mcp(server) = &self.source {
             content::add_target(reach, &TargetConfig::Mcp(server.target.clone()), &server.auth);
         }
@@ -244,8 +244,8 @@ impl AdapterPlan {
     }
 
     /// Returns what the plan reaches beyond its adapters' documents: files, the data folder and MCP servers.
-    pub(crate) fn outer_reach(&self) -> TrustReach {
-        let mut reach = TrustReach::new();
+    pub(crate) fn outer_reach(&self) -> OuterReach {
+        let mut reach = OuterReach::new();
         self.adapters.iter().for_each(|adapter| adapter.add_reach(&mut reach));
         reach.extend(self.files.iter().map(|file| format!("file {}", file.display())));
         reach.insert(format!("data {:?}", self.data));

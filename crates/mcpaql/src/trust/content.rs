@@ -194,12 +194,12 @@ fn without(object: &Map<String, Value>, keys: &[&str]) -> Map<String, Value> {
 
 /// What a served adapter can reach: hosts, programs, variables and credentials. Texts for comparison only; they contain names of
 /// variables, never values.
-pub(crate) type TrustReach = BTreeSet<String>;
+pub(crate) type OuterReach = BTreeSet<String>;
 
 /// Returns what an adapter can reach. A live edit that adds nothing to it needs no approval.
-pub(crate) fn reach_of(catalog: &Catalog) -> TrustReach {
+pub(crate) fn reach_of(catalog: &Catalog) -> OuterReach {
     let adapter = &catalog.adapter;
-    let mut reach = TrustReach::new();
+    let mut reach = OuterReach::new();
     add_target(&mut reach, &adapter.target, &adapter.auth);
     for one in adapter.targets.values() {
         add_target(&mut reach, &one.target, &one.auth);
@@ -225,7 +225,7 @@ pub(crate) fn reach_of(catalog: &Catalog) -> TrustReach {
 }
 
 /// Adds a target and its credentials. Limits and the form of records are not part of it.
-pub(crate) fn add_target(reach: &mut TrustReach, target: &TargetConfig, auth: &Auth) {
+pub(crate) fn add_target(reach: &mut OuterReach, target: &TargetConfig, auth: &Auth) {
     let mut target = target.clone();
     let limits = CallLimits { timeout_ms: Some(0), max_duration_ms: Some(0), max_response_bytes: Some(0) };
     limits.apply(&mut target);
@@ -386,7 +386,7 @@ endpoints:
         assert_eq!(Vec::from_iter(command_words(&server)), ["./server.js", "node"]);
     }
 
-    fn reach(text: &str) -> TrustReach {
+    fn reach(text: &str) -> OuterReach {
         reach_of(&check::check(&Source::new("x.yaml", text), &AdapterSettings::default()).catalog.unwrap())
     }
 

@@ -306,7 +306,10 @@ async fn new_tools_of_a_server_are_withheld_until_they_are_trusted() {
     let mut raw = RawClient::initialized(serve()).await;
     with_timeout(wait_for_tool(&mut raw, "get_fact")).await;
     drop(raw);
-    place.file("tools.json", &list(json!([tool("get_fact", "Gets a fact."), tool("get_joke", "Gets a joke.")])));
+    place.file(
+        "tools.json",
+        &list(json!([tool("get_fact", "Gets a fact."), tool("get_joke", "Gets a joke.")])),
+    );
     let mut raw = RawClient::initialized(serve()).await;
     raw.server.wait_for_stderr("withheld").await;
     let names = with_timeout(wait_for_tool(&mut raw, "get_fact")).await;

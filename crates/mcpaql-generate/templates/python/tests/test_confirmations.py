@@ -82,7 +82,7 @@ class Confirmations(unittest.IsolatedAsyncioTestCase):
         one, other = await self.token("remove", id=1), await self.token("remove", id=1, _confirmation=None)
         self.assertNotEqual(one, other)
         self.assertEqual(await self.code("remove", id=1, _confirmation=other), "")
-        answer = await self.send("tool", {"operation": "remove", "id": 1, "confirmation_token": one})
+        answer = await self.send("tool", {"operation": "remove", "id": 1, "confirmationToken": one})
         self.assertEqual(answer["code"], "")
         token = (await self.send("remove", {"id": 2}))["details"]["confirmation_token"]
         self.assertEqual((await self.send("remove", {"id": 2, "_confirmation": token}))["code"], "")
@@ -107,8 +107,10 @@ class Confirmations(unittest.IsolatedAsyncioTestCase):
 
     async def test_an_unknown_token_is_invalid(self) -> None:
         token = await self.token("remove", id=1)
-        for wrong in ("", "x", f"{token}x", token[:-1], 5, [token], {"token": token}, "\ud800"):
+        for wrong in ("", "x", f"{token}x", token[:-1], "\ud800"):
             self.assertEqual(await self.code("remove", id=1, _confirmation=wrong), "TOKEN_INVALID", wrong)
+        for given in (5, False, [token], {"token": token}):
+            self.assertEqual(await self.code("remove", id=1, confirmation_token=given), "VALIDATION_INVALID_TYPE")
         self.assertEqual(self.runs, [])
 
     async def test_a_token_expires_and_a_clock_that_goes_back_does_not_help(self) -> None:

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
+    mcpaql_runtime::run::end_programs_with_this_process();
     let chosen = EnvFilter::try_from_default_env();
     let filter = chosen.unwrap_or_else(|_| EnvFilter::new("warn,mcpaql_runtime=info"));
     tracing_subscriber::fmt()

@@ -73,7 +73,7 @@ test("every call gets another token, in any spelling of the parameter and in eve
   const [one, other] = [await tokenFor("remove", { id: 1 }), await tokenFor("remove", { id: 1, _confirmation: null })];
   assert.notEqual(one, other);
   assert.equal(await codeOf("remove", { id: 1, _confirmation: other }), "");
-  assert.equal((await send("tool", { operation: "remove", id: 1, confirmation_token: one }))["code"], "");
+  assert.equal((await send("tool", { operation: "remove", id: 1, confirmationToken: one }))["code"], "");
   const flat = tokenOf(await send("remove", { id: 2 }));
   assert.equal((await send("remove", { id: 2, _confirmation: flat }))["code"], "");
   assert.equal((await call("look", { id: 3, _confirmation: "x", confirmation_token: "y" }))["code"], "");
@@ -104,8 +104,11 @@ test("a token belongs to an operation and its parameters, in any order and spell
 test("an unknown token is invalid", async () => {
   const { runs, codeOf, tokenFor } = serve();
   const token = await tokenFor("remove", { id: 1 });
-  for (const wrong of ["", "x", `${token}x`, token.slice(0, -1), 5, [token], { token }, "\ud800"]) {
+  for (const wrong of ["", "x", `${token}x`, token.slice(0, -1), "\ud800"]) {
     assert.equal(await codeOf("remove", { id: 1, _confirmation: wrong }), "TOKEN_INVALID", JSON.stringify(wrong));
+  }
+  for (const wrong of [5, false, [token], { token }]) {
+    assert.equal(await codeOf("remove", { id: 1, confirmation_token: wrong }), "VALIDATION_INVALID_TYPE");
   }
   assert.deepEqual(runs, []);
 });

@@ -19,7 +19,9 @@ fn store_in(state: &OperatorState) -> StoreDecision {
     let state = state.clone();
     Arc::new(move |found, is_approved| {
         let state = state.clone();
-        Box::pin(async move { state.decide(&found.id, is_approved, "ann").await.map_err(|error| error.to_string()) })
+        Box::pin(async move {
+            state.decide(&found.id, is_approved, "ann").await.map_err(|error| error.to_string())
+        })
     })
 }
 

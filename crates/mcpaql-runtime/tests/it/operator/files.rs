@@ -93,22 +93,6 @@ async fn what_was_acknowledged_survives_sigkill() {
     }
 }
 
-#[tokio::test]
-async fn a_process_that_ends_takes_nothing_away_from_a_process_that_opened_the_file_twice() {
-    let folder = tempfile::tempdir().unwrap();
-    let first = open(folder.path()).await;
-    // Closing any handle of a file releases all locks that the process has on it.
-    let second = open(folder.path()).await;
-    let mut other = Process::start(folder.path(), "look", 0);
-    first.put_grant(grant("before", "f")).await.unwrap();
-    other.go();
-    assert_eq!(other.end(), Some(json!(1)));
-    second.put_grant(grant("after", "f")).await.unwrap();
-    let mut third = Process::start(folder.path(), "look", 0);
-    third.go();
-    assert_eq!(third.end(), Some(json!(2)));
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_during_use_restores_an_equal_state() {
     let both = Both::open().await;

@@ -86,11 +86,6 @@ async fn serves_other_tests() {
         "take" => take(folder, count).await,
         "charge" => charge(folder, count).await,
         "grant until killed" => grant_until_killed(folder).await,
-        "look" => {
-            let state = open(folder).await;
-            wait_for_go();
-            say(&json!(state.grants().await.unwrap().len()));
-        }
         "log" => log(folder, count).await,
         "log until killed" => log_until_killed(folder).await,
         other => panic!("{other}"),

@@ -44,7 +44,9 @@ pub(super) async fn serve(state: OperatorState, address: Option<SocketAddr>) -> 
             }
         });
     };
-    page.serve(address, shutdown, on_start).await.with_context(|| format!("cannot serve the page on {address}"))?;
+    page.serve(address, shutdown, on_start)
+        .await
+        .with_context(|| format!("cannot serve the page on {address}"))?;
     drop(stored);
     Ok(CommandOutcome::Clean)
 }
@@ -66,8 +68,8 @@ fn storing(state: &OperatorState) -> StoreDecision {
     let state = state.clone();
     Arc::new(move |found, is_approved| {
         let state = state.clone();
-        Box::pin(async move {
-            store(&state, &found, is_approved).await.map_err(|error| format!("{error:#}"))
-        })
+        Box::pin(
+            async move { store(&state, &found, is_approved).await.map_err(|error| format!("{error:#}")) },
+        )
     })
 }

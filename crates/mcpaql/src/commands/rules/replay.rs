@@ -94,6 +94,10 @@ impl RuleReplay {
         {
             return;
         }
+        // A pause, --read-only or an unreadable state decided before the rules.
+        if matches!(record.decided_by.as_deref(), Some("pause" | "read-only" | "state")) {
+            return;
+        }
         let (Some(adapter), Some(operation), Some(was)) =
             (&record.adapter, &record.operation, &record.decision)
         else {

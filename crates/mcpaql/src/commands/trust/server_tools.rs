@@ -14,7 +14,7 @@ use mcpaql_runtime::operator::OperationPin;
 
 /// The last list of tools of a server, and those of them that wait for an approval.
 #[derive(Debug)]
-pub(super) struct ListedTools {
+pub(super) struct PinnedServer {
     adapter: String,
     subject: String,
     listed: Vec<OperationPin>,
@@ -29,8 +29,8 @@ pub(super) struct WithheldTool {
     changes: Option<Vec<String>>,
 }
 
-impl ListedTools {
-    pub(super) fn of(server: &McpSource) -> Result<ListedTools> {
+impl PinnedServer {
+    pub(super) fn of(server: &McpSource) -> Result<PinnedServer> {
         let subject = pin_subject(&server.name, &server.target);
         let capture = server.capture_cache().as_ref().and_then(CaptureCache::read);
         let listed = capture.as_ref().map(pins_of).unwrap_or_default();
@@ -49,7 +49,7 @@ impl ListedTools {
                 withheld.push(WithheldTool { name: tool.operation.clone(), changes });
             }
         }
-        Ok(ListedTools { adapter: server.name.clone(), subject, listed, withheld })
+        Ok(PinnedServer { adapter: server.name.clone(), subject, listed, withheld })
     }
 
     pub(super) fn names(&self) -> Vec<String> {

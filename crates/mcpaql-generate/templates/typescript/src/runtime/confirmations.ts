@@ -23,7 +23,7 @@ export class Confirmations {
   #used: Token[] = []; // they are known until they expire
 
   /** Throws unless the call may run. `token` is null if the caller sent none. */
-  check({ name, gate }: Operation, args: JsonObject, token: unknown): void {
+  check({ name, gate }: Operation, args: JsonObject, token: string | null): void {
     if (gate === undefined) return;
     const { code, message, details, seconds } = gate;
     if (seconds === undefined) throw new OpError(code, message, details);
@@ -36,7 +36,7 @@ export class Confirmations {
       const expires_at = new Date(until).toISOString().replace(".000", "");
       throw new OpError(code, message, { confirmation_token, expires_at, ...details });
     }
-    const hash = hashOf(typeof token === "string" ? token : "");
+    const hash = hashOf(token);
     const find = (all: readonly Token[]): Token | undefined => all.filter((one) => timingSafeEqual(one.hash, hash))[0];
     if (find(this.#used) !== undefined) throw refused("TOKEN_ALREADY_USED", "was already used");
     const found = find(this.#pending);

@@ -62,12 +62,14 @@ function controlOf(name: string): string | undefined {
   return [...CONTROLS, ...MISSING].find((one) => one === plain || (isCamel && one === snakeCase(plain)));
 }
 
-const TOKENS = ["_confirmation", "confirmation_token"];
+const TOKENS = ["_confirmation", "confirmationToken", "confirmation_token"];
 
 /** Separates the token of a confirmation and the controls of a call from its parameters, which have precedence. */
 export function takeControls(operation: Operation, given: JsonObject, beside: JsonObject, warn: Warn) {
   const tokens = TOKENS.filter((name) => meant(operation, name) === undefined);
-  const token = tokens.map((name) => given[name] ?? null).find((one) => one !== null) ?? null;
+  const wrong = tokens.find((name) => typeof (given[name] ?? "") !== "string");
+  if (wrong !== undefined) throw wrongType(wrong, "must be the text of a confirmation token.");
+  const token = tokens.map((name) => given[name]).find((one) => typeof one === "string") ?? null;
   const params = Object.fromEntries(Object.entries(given).filter(([name]) => !tokens.includes(name)));
   return { ...takeQuery(operation, params, beside, warn), token };
 }

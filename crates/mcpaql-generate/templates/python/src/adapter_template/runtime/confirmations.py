@@ -28,7 +28,7 @@ class Confirmations:
     def __init__(self) -> None:
         self._pending, self._used = list[Token](), list[Token]()  # used ones are known until they expire
 
-    def check(self, row: Mapping[str, Any], args: Mapping[str, Any], token: object) -> None:
+    def check(self, row: Mapping[str, Any], args: Mapping[str, Any], token: str | None) -> None:
         """Raises `OpError` unless the call may run. `token` is None if the caller sent none."""
         if (gate := row.get("gate")) is None:
             return
@@ -42,7 +42,7 @@ class Confirmations:
             expires_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(end))
             refusal.details |= {"confirmation_token": issued, "expires_at": expires_at}
             raise refusal
-        digest = _hash(token if isinstance(token, str) else "")
+        digest = _hash(token)
         found = [one for one in (*self._used, *self._pending) if hmac.compare_digest(one[0], digest)]
         if not found:
             raise _refused("TOKEN_INVALID", "is unknown")

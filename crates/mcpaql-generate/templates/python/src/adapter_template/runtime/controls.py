@@ -83,10 +83,13 @@ def _too_deep() -> OpError:
 # ---- The controls of a call
 
 
-def take_token(params: dict[str, Any], accepts: Accepts) -> object:
+def take_token(params: dict[str, Any], accepts: Accepts) -> str | None:
     """Takes the token of a confirmation out of the parameters of a call, unless they have that name themselves."""
-    names = [name for name in ("_confirmation", "confirmation_token") if not accepts(name)]
-    return next((token for token in [params.pop(name, None) for name in names] if token is not None), None)
+    names = [name for name in ("_confirmation", "confirmationToken", "confirmation_token") if not accepts(name)]
+    given = [(name, params.pop(name, None)) for name in names]
+    if wrong := next((name for name, token in given if not isinstance(token, str | None)), None):
+        raise _wrong_type(wrong, "must be the text of a confirmation token.")
+    return next((token for _, token in given if token is not None), None)
 
 
 def _control(name: str) -> str | None:
