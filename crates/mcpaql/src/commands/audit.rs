@@ -17,7 +17,7 @@ use anyhow::Result;
 use mcpaql_audit::convention::Standard;
 use mcpaql_audit::render::{RenderFormat, RenderOptions};
 use mcpaql_audit::{
-    AuditInput, AuditReport, Baseline, Finding, ParsedServer, PinnedServer, ToolBatch, audit, finish_audit,
+    AuditInput, AuditReport, Baseline, Finding, ParsedServer, ServerTools, ToolBatch, audit, finish_audit,
     tool_batches,
 };
 use std::num::NonZero;
@@ -122,7 +122,7 @@ fn check_files(args: &args::AuditArgs) -> Result<()> {
 /// Audits the tools in batches on several threads, or on one thread if `is_busy`: another thread already works on the same tools.
 fn audit_in_parallel<'scope, 'env, 'a: 'scope>(
     scope: &'scope Scope<'scope, 'env>,
-    servers: &'a [PinnedServer],
+    servers: &'a [ServerTools],
     standard: &'a Standard,
     is_busy: bool,
 ) -> (Vec<ParsedServer<'a>>, Vec<Finding>) {

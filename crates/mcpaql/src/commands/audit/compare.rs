@@ -3,7 +3,7 @@
 use super::sources::Sources;
 use crate::output;
 use mcpaql_audit::render::{RenderFormat, plain, terminal_safe};
-use mcpaql_audit::{FailedServer, HintChange, PinnedServer, compare};
+use mcpaql_audit::{FailedServer, HintChange, ServerTools, compare};
 use mcpaql_core::policy::Policy;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(super) fn compare_policies(
     }
 }
 
-fn server<'s>(servers: &'s [PinnedServer], change: &HintChange) -> &'s str {
+fn server<'s>(servers: &'s [ServerTools], change: &HintChange) -> &'s str {
     servers.get(change.server).map_or("", |server| server.name.as_str())
 }
 
@@ -41,7 +41,7 @@ fn as_json(sources: &Sources, changes: &[HintChange], from: &Policy, to: &Policy
     json!({"from": from.name, "to": to.name, "changes": changes, "failed": failed})
 }
 
-fn table(servers: &[PinnedServer], changes: &[HintChange], from: &Policy, to: &Policy) -> String {
+fn table(servers: &[ServerTools], changes: &[HintChange], from: &Policy, to: &Policy) -> String {
     let word = |hint: Option<bool>| hint.map_or("–", |hint| if hint { "true" } else { "false" });
     let mut rows = vec![["SERVER", "TOOL", "HINT", &from.name, &to.name].map(terminal_safe)];
     rows.extend(changes.iter().map(|change| {

@@ -6,7 +6,7 @@
 //! the next call; with a URL, after one timeout no tool is blamed until the server answers again. If the snapshot changes by itself,
 //! it proves nothing, so no tool is called.
 
-use mcpaql_audit::PinnedServer;
+use mcpaql_audit::ServerTools;
 use mcpaql_audit::probe::{AnswerComparison, ProbePlan, ProbeResult, probe_plans};
 use mcpaql_core::error::Code;
 use mcpaql_runtime::caller::Caller;
@@ -61,7 +61,7 @@ pub(crate) enum ProbeError {
 /// When the snapshot cannot be taken, or changes by itself.
 pub(crate) async fn probe(
     upstream: &Upstream,
-    server: &PinnedServer,
+    server: &ServerTools,
     snapshot: Option<&SnapshotCommand>,
     on_call: impl Fn(&str),
 ) -> Result<Vec<(String, ToolProbe)>, ProbeError> {

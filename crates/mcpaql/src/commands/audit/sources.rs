@@ -10,7 +10,7 @@ use crate::file;
 use crate::output::{self, error_with_hint};
 use crate::servers::{self, Interrupted, SavedTools};
 use anyhow::{Context, Result};
-use mcpaql_audit::{FailedServer, KnownFacts, PinnedServer, ToolsOrigin};
+use mcpaql_audit::{FailedServer, KnownFacts, ServerTools, ToolsOrigin};
 use mcpaql_core::adapter::{Auth, McpCommand, McpLink, McpTarget, Mode};
 use mcpaql_core::capture::Capture;
 use mcpaql_core::catalog::{AdapterSettings, Catalog};
@@ -35,7 +35,7 @@ use tokio::task::JoinSet;
 /// The servers to audit, and those that failed.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
-    pub(super) servers: Vec<PinnedServer>,
+    pub(super) servers: Vec<ServerTools>,
     /// The origin of the tools of each server, in the same order.
     pub(super) origins: Vec<ToolsOrigin>,
     pub(super) failed: Vec<FailedServer>,
@@ -90,7 +90,7 @@ pub(super) async fn gather(args: &args::AuditArgs) -> Result<Sources> {
 
 impl Sources {
     /// Adds a server, and returns its name, which is made unique.
-    fn add(&mut self, mut server: PinnedServer, origin: ToolsOrigin) -> String {
+    fn add(&mut self, mut server: ServerTools, origin: ToolsOrigin) -> String {
         // Findings and baselines identify servers by their names.
         let is_taken = |name: &str| self.servers.iter().any(|other| other.name == name);
         if is_taken(&server.name) {
@@ -104,7 +104,7 @@ impl Sources {
     }
 
     /// Adds a server whose list of tools may be incomplete; `gap` is the reason.
-    fn add_with_gap(&mut self, server: PinnedServer, origin: ToolsOrigin, gap: Option<String>) {
+    fn add_with_gap(&mut self, server: ServerTools, origin: ToolsOrigin, gap: Option<String>) {
         let Some(why) = gap else {
             self.add(server, origin);
             return;
@@ -121,7 +121,7 @@ impl Sources {
 
     /// Returns the estimated cost of each server as an adapter. Not every format shows it, and it imports all tools.
     pub(super) fn costs_as_adapters(&self) -> Vec<Option<usize>> {
-        let foreign = |server: &PinnedServer| (!server.is_adapter).then_some(());
+        let foreign = |server: &ServerTools| (!server.is_adapter).then_some(());
         self.servers
             .iter()
             .map(|server| foreign(server).and_then(|()| cost_as_adapter(&server.tools)))
@@ -157,7 +157,7 @@ impl Sources {
     }
 
     /// Compiles the document of a server again with another text. Returns `None` if it cannot be served.
-    pub(super) fn recompile(&self, index: usize, source: Source) -> Option<(PinnedServer, ToolsOrigin)> {
+    pub(super) fn recompile(&self, index: usize, source: Source) -> Option<(ServerTools, ToolsOrigin)> {
         let (settings, entry) = self.adapter_settings.get(&index)?.clone();
         let adapter = PlannedAdapter::new(AdapterSource::Document(source.clone()), settings, entry);
         let catalog = adapter.check().1.catalog?;
@@ -227,9 +227,9 @@ impl ServerToAudit {
     }
 
     /// Returns the server with the tools that the client shows.
-    fn server(&self, capture: &Capture) -> PinnedServer {
+    fn server(&self, capture: &Capture) -> ServerTools {
         let tools = capture.tools.iter().filter(|tool| self.shows(tool)).cloned().collect();
-        PinnedServer { name: self.name.clone(), tools, ..PinnedServer::default() }
+        ServerTools { name: self.name.clone(), tools, ..ServerTools::default() }
     }
 
     fn shows(&self, tool: &Value) -> bool {
@@ -263,7 +263,7 @@ fn client_servers(config: &str, sources: &mut Sources) -> Result<Vec<ServerToAud
 }
 
 /// Reads a saved list of tools. The server gets the name of the file.
-fn read_saved_server(path: &Path) -> Result<(PinnedServer, ToolsOrigin, Option<String>)> {
+fn read_saved_server(path: &Path) -> Result<(ServerTools, ToolsOrigin, Option<String>)> {
     let is_stdin = path.as_os_str() == "-";
     let (name, text) = if is_stdin {
         ("standard input".to_owned(), file::read_stdin()?)
@@ -277,7 +277,7 @@ fn read_saved_server(path: &Path) -> Result<(PinnedServer, ToolsOrigin, Option<S
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let server = if is_stdin { own.unwrap_or_else(|| "server".into()) } else { stem.unwrap_or_default() };
     let server =
-        PinnedServer { name: server, name_is_guessed: true, tools: capture.tools, ..PinnedServer::default() };
+        ServerTools { name: server, name_is_guessed: true, tools: capture.tools, ..ServerTools::default() };
     Ok((server, ToolsOrigin::List { source, pointer }, gap))
 }
 
@@ -327,12 +327,12 @@ fn documents(args: &args::AuditArgs, sources: &mut Sources) -> Result<()> {
     if let Some(sharing) = catalogs.first().and_then(|catalog| catalog.sharing) {
         let unified = Unified::new(&catalogs, sharing, None);
         let tools = unified.tools().iter().map(|tool| tool.to_json()).collect();
-        let server = PinnedServer {
+        let server = ServerTools {
             name: SHARED_SERVER_NAME.into(),
             tools,
             flagged: catalogs.iter().flat_map(|catalog| flagged_operations(catalog)).collect(),
             is_adapter: true,
-            ..PinnedServer::default()
+            ..ServerTools::default()
         };
         sources.add(server, ToolsOrigin::Asked);
     }
@@ -374,14 +374,14 @@ fn compile_adapter(adapter: PlannedAdapter) -> Result<CompiledDocument> {
 }
 
 /// Returns the server as clients see it.
-fn server_of_catalog(catalog: &Catalog) -> PinnedServer {
-    PinnedServer {
+fn server_of_catalog(catalog: &Catalog) -> ServerTools {
+    ServerTools {
         flagged: flagged_operations(catalog),
         name: catalog.adapter.name.clone(),
         tools: catalog.tools.iter().map(|tool| tool.to_json()).collect(),
         known: known_effects(catalog),
         is_adapter: true,
-        ..PinnedServer::default()
+        ..ServerTools::default()
     }
 }
 
