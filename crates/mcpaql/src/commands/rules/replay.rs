@@ -89,6 +89,9 @@ impl RuleReplay {
         if !matches!(record.kind, RecordKind::Call | RecordKind::Decision) {
             return;
         }
+        if !is_decided_by_rules(record) {
+            return;
+        }
         if let Some(id) = &record.call_id
             && !self.seen.insert(id.clone())
         {
@@ -139,6 +142,13 @@ impl RuleReplay {
             });
         }
     }
+}
+
+/// Whether the table, the document or a rule decided. Pauses, `--read-only` and counts are not replayed.
+fn is_decided_by_rules(record: &LogRecord) -> bool {
+    let by = record.decided_by.as_deref().unwrap_or_default();
+    let is_counted = record.outcome.as_deref().is_some_and(|outcome| outcome.starts_with("RATE_LIMIT"));
+    !is_counted && (["matrix", "document"].contains(&by) || by.starts_with("rule "))
 }
 
 /// A history in which no limit is reached, because counts are not replayed.
