@@ -105,17 +105,17 @@ codes! {
         "The resource named in the call does not exist in the target."
         "Check the identifier: list or search the resources first.";
     PermissionDenied "PERMISSION_DENIED" User
-        "The target rejected the credentials, or they are missing, or the operator has not allowed the host of the request."
-        "Tell the user: the operator must set the credentials in the server's environment, or allow the host.";
+        "The target rejected the credentials, or they are missing, or the host is not allowed; or a rule, a pause or a person has denied the call."
+        "Tell the user what the message says. The operator can set credentials, allow the host, or change the rule.";
     PermissionTrust "PERMISSION_TRUST_LEVEL_INSUFFICIENT" User
         "The operator has not granted this adapter enough trust for the operation."
         "Tell the user which operation needs more trust: the operator can grant it.";
     PermissionDanger "PERMISSION_DANGER_LEVEL_DENIED" Agent
-        "The operator's policy forbids operations with this danger level."
-        "Choose a safer operation or tell the user.";
+        "The operation is too dangerous for the trust in its adapter."
+        "Choose a safer operation, or tell the user: the operator can raise the trust or allow the operation with a rule.";
     ConfirmationRequired "CONFIRMATION_REQUIRED" User
-        "A human must approve before the operation runs."
-        "Show the user the planned change and ask for approval.";
+        "The user or the operator must confirm the call before it runs."
+        "Ask the user, then send the same call with `confirmation_token`. With `details.approval_id`, a person approves it with `mcpaql approve`.";
     TokenInvalid "TOKEN_INVALID" Agent
         "The confirmation token was not issued by this server."
         "Call the operation again without a token to get a new one.";
