@@ -120,23 +120,27 @@ impl AdapterGate {
         decision: &Decision,
     ) -> OpError {
         let operation = request.subject.operation();
+        let danger = decision.danger.as_str();
+        // The reason of a rule says more than the danger.
+        let (colon, why) = match (&decision.decided_by, decision.reasons.first()) {
+            (DecidedBy::Rule(_), Some(reason)) => (".", reason.clone()),
+            _ => (":", format!("it is {danger}.")),
+        };
         let message = match decision.approver {
             Approver::Token => format!(
-                "'{}' needs a confirmation: it is {}. Ask the user, then send the same call again with confirmation_token in params.",
-                call.operation,
-                decision.danger.as_str()
+                "'{}' needs a confirmation{colon} {why} Ask the user, then send the same call again with confirmation_token in params.",
+                call.operation
             ),
             Approver::Person => format!(
-                "'{}' needs the approval of a person: it is {}. Tell the user to approve it, then send the same call again.",
-                call.operation,
-                decision.danger.as_str()
+                "'{}' needs the approval of a person{colon} {why} Tell the user to approve it, then send the same call again.",
+                call.operation
             ),
         };
         let declared = operation
             .and_then(|operation| operation.danger_notes.as_ref())
             .and_then(|notes| notes.confirmation_message.clone());
         OpError::new(Code::ConfirmationRequired, message.clone())
-            .with_detail("danger_level", decision.danger.as_str())
+            .with_detail("danger_level", danger)
             .with_detail("reasons", reasons(operation, decision))
             .with_detail("confirmation_message", declared.unwrap_or(message))
     }

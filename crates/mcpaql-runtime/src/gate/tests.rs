@@ -480,3 +480,11 @@ async fn a_quota_warns_then_asks_then_stops() {
     assert_eq!(read().await.unwrap_err().code, Code::QuotaExhausted);
     assert_eq!(shop.code("get_book", json!({"_confirmation": token})).await, Code::QuotaExhausted);
 }
+
+#[tokio::test]
+async fn the_reason_of_a_rule_is_in_the_message() {
+    let rule = json!({"match": {"operation": "create_book"}, "decision": "confirm", "reason": "New books cost money"});
+    let error = Shop::with_config(json!({"rules": [rule]})).call("create_book", json!({})).await.unwrap_err();
+    let expected = "'create_book' needs a confirmation. New books cost money. Ask the user, then send the same call again with confirmation_token in params.";
+    assert_eq!(error.message, expected);
+}

@@ -101,7 +101,13 @@ impl Client {
 fn assert_killed(answer: &Value) {
     assert_eq!(answer["error"]["code"], "TRANSPORT_CONNECTION_FAILED", "{answer}");
     let message = answer["error"]["message"].as_str().unwrap();
-    assert!(message.starts_with("The MCP server 'crowded' was ended by signal 9; try again"), "{message}");
+    let clear = [
+        "The MCP server 'crowded' was ended by signal 9; try again",
+        // Calls of the same kind wait a moment after the end.
+        "The MCP server 'behind' ended during the last calls of this kind; it is retried later",
+        "The target did not answer the last calls, so this call was not sent. Try again in",
+    ];
+    assert!(clear.iter().any(|start| message.starts_with(start)), "{message}");
 }
 
 async fn all_done(tasks: JoinSet<Client>) -> Vec<Client> {

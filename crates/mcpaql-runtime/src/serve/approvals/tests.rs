@@ -27,10 +27,7 @@ fn store_in(state: &OperatorState) -> StoreDecision {
 
 async fn served() -> Served {
     let state = OperatorState::in_memory();
-    let records = Arc::new(Mutex::new(Vec::new()));
-    let kept = Arc::clone(&records);
-    let page =
-        ApprovalPage::new(state.clone(), "ann", Arc::new(move |record| kept.lock().unwrap().push(record)));
+    let page = ApprovalPage::new(state.clone(), store_in(&state));
     let (started, start) = oneshot::channel();
     let shutdown = CancellationToken::new();
     let end = shutdown.clone().drop_guard();
