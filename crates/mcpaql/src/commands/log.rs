@@ -28,11 +28,13 @@ pub(crate) fn run(args: &args::LogArgs) -> Result<CommandOutcome> {
     if found == 0 && !args.follow && !args.json {
         output::status_line("The log is empty");
     }
-    while args.follow {
+    if !args.follow {
+        return Ok(CommandOutcome::Clean);
+    }
+    loop {
         std::thread::sleep(POLL_INTERVAL);
         reader.read_new(|line| filter.print(line))?;
     }
-    Ok(CommandOutcome::Clean)
 }
 
 /// Which records to print, and how.

@@ -20,7 +20,7 @@ pub(crate) async fn run(args: args::RulesExplainArgs) -> Result<CommandOutcome> 
     let (_, catalog) = plan.catalogs()?.catalogs.pop().context("the document contains no adapter")?;
     let Some(entry) = catalog.get(&args.operation) else {
         let names: Vec<&str> = catalog.operations.iter().map(|entry| entry.operation.name.as_str()).collect();
-        let near = suggest::nearest(&args.operation, names.into_iter());
+        let near = suggest::nearest(&args.operation, names);
         let hint = near.map_or_else(
             || format!("`mcpaql operations {}` lists them", args.document),
             |near| format!("did you mean '{near}'?"),
