@@ -165,6 +165,23 @@ fn every_other_order_and_every_repetition_is_detected() {
     assert_eq!(kind(&verify(&extended, &checkpoints)), Some(LogProblemKind::Malformed));
 }
 
+#[test]
+fn a_number_that_was_left_out_is_a_gap_even_if_the_hashes_are_right() {
+    let first = seal(record(1), 1, GENESIS);
+    let third = seal(record(3), 3, &first.hash);
+    assert_eq!(kind(&verify(&[first.line, third.line], &[])), Some(LogProblemKind::Gap));
+    assert_eq!(kind(&verify(&[seal(record(2), 2, GENESIS).line], &[])), Some(LogProblemKind::MissingStart));
+}
+
+#[test]
+fn a_checkpoint_has_no_further_members() {
+    let (lines, checkpoints) = log(2);
+    let mut forged: Value = serde_json::from_str(&checkpoints[0]).unwrap();
+    forged["note"] = json!("not signed");
+    let report = verify(&lines, &[canonical(&forged) + "\n"]);
+    assert_eq!(kind(&report), Some(LogProblemKind::BadCheckpoint));
+}
+
 /// Writes a log again after one record changed, with right hashes.
 fn rewritten(records: u64, changed: u64) -> Vec<String> {
     let (mut lines, mut prev) = (Vec::new(), GENESIS.to_owned());

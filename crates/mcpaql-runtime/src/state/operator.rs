@@ -85,7 +85,7 @@ struct OperatorShared {
 #[derive(Debug)]
 enum OperatorTable {
     /// Ends with the process.
-    Memory(MemoryState),
+    Memory(Box<MemoryState>),
     /// Outlives the process.
     #[cfg(feature = "store")]
     File(Box<FileState>),
@@ -125,7 +125,7 @@ impl OperatorState {
             Some(folder) => {
                 OperatorTable::File(Box::new(FileState::open(&folder.join(OPERATOR_FILE)).await?))
             }
-            _ => OperatorTable::Memory(MemoryState::default()),
+            _ => OperatorTable::Memory(Box::default()),
         };
         Ok(OperatorState::with_table(table, clock))
     }

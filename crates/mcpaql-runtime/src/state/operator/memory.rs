@@ -77,22 +77,17 @@ impl MemoryState {
     }
 
     pub(super) fn pin(&self, adapter: &str, pins: &[OperationPin], _now: i64) {
-        self.change(|tables| {
-            let pinned = tables.pins.entry(adapter.to_owned()).or_default();
-            pinned.extend(pins.iter().map(|pin| (pin.operation.clone(), pin.clone())));
-        });
+        self.change(|tables| tables.insert_pins(adapter, pins));
     }
 
-    pub(super) fn pin_first(&self, adapter: &str, pins: &[OperationPin], now: i64) -> bool {
-        // Nobody else holds the lock between the check and the change.
-        let mut tables = self.tables();
-        if tables.pins.contains_key(adapter) {
-            return false;
-        }
-        tables.pins.insert(adapter.to_owned(), BTreeMap::new());
-        drop(tables);
-        self.pin(adapter, pins, now);
-        true
+    pub(super) fn pin_first(&self, adapter: &str, pins: &[OperationPin], _now: i64) -> bool {
+        self.change(|tables| {
+            let is_first = !tables.pins.contains_key(adapter);
+            if is_first {
+                tables.insert_pins(adapter, pins);
+            }
+            is_first
+        })
     }
 
     pub(super) fn unpin(&self, adapter: &str, operation: Option<&str>) -> bool {
@@ -230,6 +225,11 @@ impl MemoryState {
 }
 
 impl MemoryTables {
+    fn insert_pins(&mut self, adapter: &str, pins: &[OperationPin]) {
+        let pinned = self.pins.entry(adapter.to_owned()).or_default();
+        pinned.extend(pins.iter().map(|pin| (pin.operation.clone(), pin.clone())));
+    }
+
     /// Returns the time, and ends all confirmations whose time is over.
     fn expire(&mut self, reading: ClockReading) -> Moment {
         let moment = reading.moment(self.latest);
