@@ -327,7 +327,11 @@ fn put_page(value: &mut Value, place: &[String], items: Vec<Value>, page: &Items
         let Value::Object(mut members) = level else { break };
         level = members.shift_remove(inner).unwrap_or_default();
         for (name, member) in members {
-            out.entry(name).or_insert(member);
+            // A complete list has no other pages than these.
+            let is_other = ["hasNextPage", "has_more"].iter().any(|more| member.get(more).is_some());
+            if !(page.is_total_known && is_other && budget::is_page_description(&name)) {
+                out.entry(name).or_insert(member);
+            }
         }
     }
     *value = Value::Object(out);

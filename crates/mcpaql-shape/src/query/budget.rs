@@ -192,7 +192,7 @@ fn cut_own_page(value: &mut Value, place: &ItemsPlace, budget: usize, size: &'st
 /// The members that describe a page.
 const PAGE_DESCRIPTIONS: [&str; 2] = ["pageInfo", "pagination"];
 
-fn is_page_description(name: &str) -> bool {
+pub(super) fn is_page_description(name: &str) -> bool {
     PAGE_DESCRIPTIONS.contains(&name)
 }
 

@@ -444,9 +444,15 @@ function replaced(value: unknown, path: Path, by: unknown, from = 0): unknown {
 /** An answer that is a page: its items, its description, and what is beside the list. */
 function paged(value: unknown, path: Path, items: readonly unknown[], description: JsonObject): JsonObject {
   const found = new Map<string, unknown>(Object.entries({ items, ...description }));
+  // A complete list has no other pages than this one's.
+  const totals = Object.values(description).flatMap((info) => [own(info, "totalCount"), own(info, "total_items")]);
+  const isComplete = totals.some((total) => total !== undefined);
+  const saysMore = (info: unknown): boolean => ["hasNextPage", "has_more"].some((name) => own(info, name) !== undefined);
+  const isOther = (key: string, one: unknown): boolean =>
+    found.has(key) || (isComplete && DESCRIPTIONS.includes(key) && saysMore(one));
   let level = value;
   for (const name of path) {
-    const rest = Object.entries(level as JsonObject).filter(([key]) => key !== name && !found.has(key));
+    const rest = Object.entries(level as JsonObject).filter(([key, one]) => key !== name && !isOther(key, one));
     for (const [key, one] of rest) found.set(key, one);
     level = own(level, name);
   }

@@ -479,9 +479,12 @@ def _replaced(value: Any, path: Path, new: Any) -> Any:
 
 def _paged(value: Any, path: Path, items: list[Any], description: dict[str, Any]) -> dict[str, Any]:
     """Returns an answer that is a page: its items, its description, and what is beside the list."""
-    found = {"items": items, **description}
+    found, info = {"items": items, **description}, next(iter(description.values()))
+    # A complete list has no other pages than this one's.
+    says_more = {"hasNextPage", "has_more"} if {"totalCount", "total_items"} & info.keys() else set[str]()
     for name in path:
-        found = found | {key: one for key, one in value.items() if key != name and key not in found}
+        other = {key for key in _PAGE_NAMES if isinstance(one := value.get(key), dict) and says_more & one.keys()}
+        found = found | {key: one for key, one in value.items() if key not in (name, *found, *other)}
         value = value[name]
     return found
 
