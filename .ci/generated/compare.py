@@ -124,7 +124,9 @@ def introspected(envelope, is_error):
         if isinstance(operation, dict):
             operation.pop("aggregation_support", None)
             if "parameters" in operation:
-                operation["parameters"] = [param for param in operation["parameters"] if param["name"] not in COMMON]
+                operation["parameters"] = [
+                    param for param in operation["parameters"] if param["name"].removeprefix("_") not in COMMON
+                ]
     return outcome(envelope, is_error)
 
 

@@ -160,6 +160,13 @@ impl BatchItem {
         Ok(BatchItem { operation, arguments, position, references })
     }
 
+    /// The parameters whose whole value is a reference.
+    pub fn referring_params(&self) -> impl Iterator<Item = &str> {
+        let params = self.arguments.get("params").and_then(Value::as_object);
+        let all = params.into_iter().flatten().chain(&self.arguments);
+        all.filter(|(_, value)| reference::reference_in(value).is_some()).map(|(name, _)| name.as_str())
+    }
+
     /// Returns the arguments with the values of all references. `results` are the data of the items before this one; `None`
     /// for an item that failed. `max_bytes` limits the inserted values.
     ///

@@ -31,7 +31,7 @@ pub(crate) use crate::response::quoted_name;
 use crate::schema::type_name;
 use crate::shape::{self, PageRequest, QueryControls};
 use crate::signature;
-use crate::validate::DRY_RUN;
+use crate::validate::asks_dry_run;
 use serde_json::{Map, Value};
 
 /// The specification's field beside `operation` that names a kind of resource.
@@ -156,6 +156,7 @@ fn finish<'c>(
     let full = full_operation(catalog, entry)?;
     let confirmation = take_confirmation(full, &mut params)?;
     let dry_run = take_dry_run(full, &mut params)?;
+    refuse_unknown(full, &params)?;
     let controls =
         if full.operation.takes_controls() { take_controls(full, &mut params, &mut warnings)? } else { None };
     let args = full.params.validate(params, full.schemas, &catalog.limits)?;
@@ -203,14 +204,12 @@ fn take_confirmation(
     Ok(token)
 }
 
-/// The name that always asks for a dry run, even if the operation has a parameter `dry_run`.
-const DRY_RUN_ALWAYS: &str = "_dry_run";
-
 /// Takes the request for a dry run out of the parameters. Such a request is never ignored, because the call would then run.
 fn take_dry_run(full: FullOperation<'_>, params: &mut Map<String, Value>) -> Result<bool, OpError> {
     let mut wanted = false;
-    for name in [DRY_RUN, "dryRun", DRY_RUN_ALWAYS].into_iter().filter(|name| !full.params.accepts(name)) {
-        let Some(value) = params.shift_remove(name) else { continue };
+    let asked = params.keys().filter(|name| asks_dry_run(name) && !full.params.accepts(name));
+    for name in asked.cloned().collect::<Vec<String>>() {
+        let Some(value) = params.shift_remove(&name) else { continue };
         let operation = full.operation;
         if !operation.takes_dry_run() {
             let why = if operation.category == Category::Read { ", because it only reads" } else { "" };
@@ -236,10 +235,23 @@ fn take_dry_run(full: FullOperation<'_>, params: &mut Map<String, Value>) -> Res
     Ok(wanted)
 }
 
+/// Refuses a name with an underscore that is neither a parameter nor part of the protocol. It may be a misspelled dry run
+/// or control.
+fn refuse_unknown(full: FullOperation<'_>, params: &Map<String, Value>) -> Result<(), OpError> {
+    let takes_controls = full.operation.takes_controls();
+    let is_unknown = |name: &str| {
+        let is_control = !takes_controls && name.starts_with('_') && shape::control_of(name).is_some();
+        is_foreign(full, name) || is_control && !full.params.accepts(name)
+    };
+    let unknown =
+        params.keys().find(|name| is_unknown(name.as_str()) && !PROTOCOL_NAMES.contains(&name.as_str()));
+    unknown.map_or(Ok(()), |unknown| Err(full.params.unknown_control(unknown)))
+}
+
 /// Returns whether a name belongs neither to the operation nor to the protocol.
 fn is_foreign(full: FullOperation<'_>, name: &str) -> bool {
     name.starts_with('_')
-        && name != DRY_RUN_ALWAYS
+        && !asks_dry_run(name)
         && name != CONFIRMATION_ALWAYS
         && !full.params.accepts(name)
         && shape::control_of(name).is_none()
@@ -253,11 +265,6 @@ fn take_controls(
 ) -> Result<Option<Box<QueryControls>>, OpError> {
     if params.keys().all(|name| full.params.accepts(name)) {
         return Ok(None);
-    }
-    let unknown =
-        params.keys().find(|name| is_foreign(full, name) && !PROTOCOL_NAMES.contains(&name.as_str()));
-    if let Some(unknown) = unknown {
-        return Err(full.params.unknown_control(unknown));
     }
     // A store pages through its records itself, but a query needs all of them.
     let is_list = is_store_list(full.operation);

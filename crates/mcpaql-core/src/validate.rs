@@ -58,6 +58,13 @@ pub(crate) const INPUT: &str = "input";
 /// The parameter that asks for a dry run.
 pub(crate) const DRY_RUN: &str = "dry_run";
 
+/// Returns whether a name asks for a dry run, in any spelling: `dryRun`, `_dry_run`, `_dry-run`.
+pub(crate) fn asks_dry_run(name: &str) -> bool {
+    let letters =
+        name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ')).map(|c| c.to_ascii_lowercase());
+    letters.eq("dryrun".chars())
+}
+
 /// The parameters of one operation, ready to validate calls.
 #[derive(Debug, Clone)]
 pub struct CompiledParams {
@@ -241,7 +248,7 @@ impl CompiledParams {
         for (name, value) in fields {
             let exact = self.exact.get(&name).and_then(|&position| self.param(position));
             let Some(param) = exact.or_else(|| self.param_by_spelling(&name)) else {
-                if !name.starts_with('_') {
+                if !name.starts_with('_') || asks_dry_run(&name) {
                     unknown.push(name);
                 }
                 continue;

@@ -104,11 +104,20 @@ impl Warning {
     }
 }
 
+/// Maximum characters of a name in a message.
+const MAX_NAME_CHARACTERS: usize = 64;
+
+/// Returns whether a name may stand in a message. Names come from callers and from the data of an API, which must not put
+/// their own sentences there.
+#[must_use]
+pub(crate) fn is_plain_name(name: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
+    !name.is_empty() && name.chars().count() <= MAX_NAME_CHARACTERS && name.chars().all(plain)
+}
+
 /// Quotes a caller's name for a message. Returns an empty text if it is not a plain name, so that callers cannot put
 /// their own sentences into a message.
 #[must_use]
 pub fn quoted_name(name: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
-    let is_name = !name.is_empty() && name.chars().count() <= 64 && name.chars().all(plain);
-    if is_name { format!(" '{name}'") } else { String::new() }
+    if is_plain_name(name) { format!(" '{name}'") } else { String::new() }
 }

@@ -13,15 +13,19 @@ mod differential;
 mod fields;
 mod filter;
 mod hide;
+#[cfg(test)]
+mod hostile;
 mod join;
 mod more;
 mod page;
 mod part;
 mod path;
 mod preset;
+mod shorten;
 mod sort;
 #[cfg(test)]
 mod tests;
+mod warnings;
 
 pub use aggregate::{Aggregations, FUNCTIONS};
 pub use budget::{DEFAULT_ANSWER_BUDGET, fit, is_within};
@@ -39,20 +43,20 @@ pub use path::FieldPath;
 pub use preset::FieldPreset;
 pub use sort::SortKey;
 
-use crate::answer::{Payload, Warning, has_rounded_integer, quoted_name};
+use crate::answer::{Payload, Warning, has_rounded_integer};
 use collection::{ItemsPlace, JsonNode, find_items};
 use fields::{FieldTree, first_items, standard_with};
 use mcpaql_schema::error::OpError;
-use mcpaql_schema::suggest;
-use mcpaql_schema::syntax::ReadableChanges;
 use page::PageWindow;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use warnings::{
+    MAX_UNKNOWN_FIELDS, converted, examples, more_unknown_fields, no_items, no_list, no_numbers,
+    nothing_left, partial_list, skipped_values, unknown_field, warn_unknown_fields,
+};
 
 /// Items that presets are inferred from.
 const PRESET_SAMPLE: usize = 20;
-/// Maximum examples of values in a warning.
-const MAX_EXAMPLES: usize = 5;
 
 /// Returns the list of items in an answer; `None` if the answer is one item.
 #[must_use]
@@ -158,18 +162,6 @@ struct ItemsPage {
     is_total_known: bool,
 }
 
-/// Operators of other query languages, and what to write here.
-const OTHER_OPERATORS: [(&str, &str); 8] = [
-    ("eq", "in"),
-    ("$eq", "in"),
-    ("equals", "in"),
-    ("ne", "not"),
-    ("neq", "not"),
-    ("$ne", "not"),
-    ("not_equals", "not"),
-    ("nin", "not"),
-];
-
 /// The items of a page are always here.
 const PAGE_ITEMS: &str = "items";
 
@@ -204,6 +196,7 @@ pub fn shape(data: Payload, request: &ShapeRequest<'_>) -> Result<ShapedData, Op
     } else {
         warnings.extend(no_list(controls));
     }
+    warnings.extend(no_items(request, place.is_list));
     if page.is_some() || place.is_list && controls.aggregate.is_some() {
         place.path = vec![PAGE_ITEMS.to_owned()];
     }
@@ -259,7 +252,9 @@ fn query_list(
     if let Some(aggregate) = &controls.aggregate {
         let aggregate = aggregate.clone().with_paths(|path| local_path(path, place, &items));
         warn_unknown_fields("aggregate", aggregate.paths(), &items, &[], warnings);
-        warnings.extend(aggregate.fields_without_numbers(&items).into_iter().map(no_numbers));
+        let without = aggregate.fields_without_numbers(&items);
+        warnings.extend(without.into_iter().take(MAX_UNKNOWN_FIELDS).map(no_numbers));
+        warnings.extend(aggregate.skipped_values(&items).map(skipped_values));
         aggregations = Some(Value::Object(aggregate.compute(&items)));
     }
     let mut page = None;
@@ -332,7 +327,11 @@ fn put_page(value: &mut Value, place: &[String], items: Vec<Value>, page: &Items
         let Value::Object(mut members) = level else { break };
         level = members.shift_remove(inner).unwrap_or_default();
         for (name, member) in members {
-            out.entry(name).or_insert(member);
+            // A complete list has no other pages than these.
+            let is_other = ["hasNextPage", "has_more"].iter().any(|more| member.get(more).is_some());
+            if !(page.is_total_known && is_other && budget::is_page_description(&name)) {
+                out.entry(name).or_insert(member);
+            }
         }
     }
     *value = Value::Object(out);
@@ -395,8 +394,11 @@ fn select_text(
             continue;
         }
         seen.push(path);
-        warnings.push(unknown_field("fields", path, &path::known_paths(&sample), &[]));
+        if seen.len() <= MAX_UNKNOWN_FIELDS {
+            warnings.push(unknown_field("fields", path, &path::known_paths(&sample), &[]));
+        }
     }
+    warnings.extend(more_unknown_fields("fields", seen.len()));
     Some((value, warnings))
 }
 
@@ -405,129 +407,4 @@ fn local_path(path: &FieldPath, place: &ItemsPlace, items: &[Value]) -> FieldPat
     let inside = path.inside(&place.path);
     let is_field = || items.iter().take(PRESET_SAMPLE).any(|item| path.first(item).is_some());
     if inside == *path || is_field() { path.clone() } else { inside }
-}
-
-/// Warns about fields that no item has.
-fn warn_unknown_fields<'p>(
-    control: &'static str,
-    paths: impl Iterator<Item = &'p FieldPath>,
-    items: &[Value],
-    operators: &[&str],
-    warnings: &mut Vec<Warning>,
-) {
-    let mut seen: Vec<&FieldPath> = Vec::new();
-    let mut known = None;
-    for path in paths {
-        if items.is_empty() || seen.contains(&path) || items.iter().any(|item| path.first(item).is_some()) {
-            continue;
-        }
-        seen.push(path);
-        let known = known.get_or_insert_with(|| path::known_paths(items));
-        warnings.push(unknown_field(control, path, known, operators));
-    }
-}
-
-fn unknown_field(control: &str, path: &FieldPath, known: &[String], operators: &[&str]) -> Warning {
-    let near = path::nearest_paths(path.as_str(), known);
-    let operator = path.parts().split_last().and_then(|(last, parent)| {
-        let is_field = known.contains(&parent.join("."));
-        let operator = suggest::nearest(last, operators.iter().copied());
-        OTHER_OPERATORS
-            .iter()
-            .find(|(name, _)| name == last)
-            .map(|(_, advice)| *advice)
-            .or(operator)
-            .filter(|_| is_field && !operators.is_empty())
-    });
-    let mut hint = String::new();
-    if let Some(operator) = operator {
-        hint = format!(" Did you mean the operator '{operator}'?");
-    } else if !near.is_empty() {
-        hint = format!(" Nearest: {}.", near.join(", "));
-    } else if !known.is_empty() {
-        let shown: Vec<&str> =
-            known.iter().filter(|path| !path.contains('.')).take(12).map(String::as_str).collect();
-        hint = format!(" Fields: {}.", shown.join(", "));
-    }
-    let message = format!("No item has the field{} of '{control}'.{hint}", quoted_name(path.as_str()));
-    Warning::new("FIELD_NOT_FOUND", message).with_detail("param_name", control).with_detail("nearest", near)
-}
-
-fn no_numbers(field: &FieldPath) -> Warning {
-    let name = quoted_name(field.as_str());
-    let message = format!("No item has a number in the field{name} of 'aggregate', so nothing was added up.");
-    Warning::new("NO_NUMBERS", message)
-        .with_detail("param_name", "aggregate")
-        .with_detail("field", field.as_str())
-}
-
-fn nothing_left(checked: usize, examples: Map<String, Value>) -> Warning {
-    let message = format!("No item matches the filter; {checked} item(s) were checked.");
-    let warning = Warning::new("EMPTY_RESULT", message).with_detail("checked", checked);
-    if examples.is_empty() { warning } else { warning.with_detail("values", examples) }
-}
-
-/// Returns some values of the fields of a filter, which show how the data spells them.
-fn examples<'p>(paths: impl Iterator<Item = &'p FieldPath>, items: &[Value]) -> Map<String, Value> {
-    let mut out = Map::new();
-    for path in paths {
-        let mut values: Vec<Value> = Vec::new();
-        let scalars = items.iter().take(200).flat_map(|item| path.values(item)).filter(|value| {
-            value.as_str().is_none_or(|text| text.len() <= 40) && !value.is_object() && !value.is_array()
-        });
-        for value in scalars {
-            if values.len() < MAX_EXAMPLES && !values.contains(value) {
-                values.push(value.clone());
-            }
-        }
-        if !values.is_empty() {
-            out.insert(path.as_str().to_owned(), values.into());
-        }
-    }
-    out
-}
-
-/// Warns about data in another form than that of the answer.
-fn converted(changes: ReadableChanges) -> Option<Warning> {
-    let parts = [
-        (changes.numbers, "numbers of more than 64 bits are strings"),
-        (changes.characters, "broken characters are U+FFFD"),
-        (changes.levels, "values inside more than 100 others are strings of JSON"),
-    ];
-    let parts: Vec<&str> = parts.into_iter().filter(|(changed, _)| *changed).map(|(_, part)| part).collect();
-    (!parts.is_empty()).then(|| {
-        let message = format!(
-            "Some data has another form: {}. An answer without query controls and within its budget is unchanged.",
-            parts.join(", ")
-        );
-        Warning::new("DATA_CONVERTED", message)
-    })
-}
-
-fn partial_list(count: usize, request: &ShapeRequest<'_>) -> Warning {
-    // The pagination of the API is known.
-    let all_pages = match request.may_have_more {
-        true => format!("{}: true or ", request.control("all_pages")),
-        false => String::new(),
-    };
-    let message = format!(
-        "The API returned one page with {count} item(s), and there may be more. The query covers only this page; get the others with {all_pages}the page parameters of the operation."
-    );
-    Warning::new("PARTIAL_LIST", message).with_detail("items", count)
-}
-
-/// Warns about controls that need a list.
-fn no_list(controls: &QueryControls) -> Option<Warning> {
-    let given = [
-        ("filter", controls.filter.is_some()),
-        ("sort", !controls.sort.is_empty()),
-        ("aggregate", controls.aggregate.is_some()),
-        ("page parameters", controls.page.is_some()),
-        ("all_pages", controls.all_pages),
-    ];
-    let idle: Vec<&str> = given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
-    (!idle.is_empty()).then(|| {
-        let message = format!("Ignored: {}. The answer is one item and not a list.", idle.join(", "));
-        Warning::new("IGNORED_PARAMS", message)
-    })
 }

@@ -39,7 +39,7 @@ impl ResultReference {
 }
 
 /// Returns the value of the key, if this is a reference.
-fn reference_in(value: &Value) -> Option<&Value> {
+pub(super) fn reference_in(value: &Value) -> Option<&Value> {
     value.as_object().filter(|members| members.len() == 1)?.get(RESULT)
 }
 

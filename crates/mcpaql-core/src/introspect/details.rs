@@ -225,21 +225,22 @@ fn parameter(operation: &Operation, param: &Param) -> Value {
     Value::Object(out)
 }
 
-/// Describes the parameters that many operations have, without those that the operation has itself: query controls, dry run.
+/// Describes the parameters that many operations have: query controls, dry run. A name that the operation has itself has an
+/// underscore here.
 fn common(full: FullOperation<'_>) -> Vec<Value> {
     let (controls, dry_run) = (full.operation.takes_controls(), full.operation.takes_dry_run());
     let controls = CONTROLS.iter().filter(|_| controls).copied();
     let dry_run = dry_run.then_some((DRY_RUN, "Show the request and send nothing"));
-    let shown = controls.chain(dry_run).filter(|(name, _)| !full.params.accepts(name));
     let describe = |(name, text): (&'static str, &'static str)| {
-        let mut out = json!({"name": name, "type": common_type(name), "required": false});
+        let shown = if full.params.accepts(name) { format!("_{name}") } else { name.to_owned() };
+        let mut out = json!({"name": shown, "type": common_type(name), "required": false});
         // The names of the others say enough.
         if let Some(members) = out.as_object_mut().filter(|_| DESCRIBED.contains(&name)) {
             members.insert("description".into(), text.into());
         }
         out
     };
-    shown.map(describe).collect()
+    controls.chain(dry_run).map(describe).collect()
 }
 
 /// The common parameters whose form is not clear from their name and type.

@@ -107,10 +107,14 @@ impl CompiledParams {
 
     /// Returns the error of a name with an underscore that is no query control.
     pub(crate) fn unknown_control(&self, name: &str) -> OpError {
-        let controls: Vec<String> = CONTROLS.iter().map(|(control, _)| format!("_{control}")).collect();
+        let controls = CONTROLS.iter().filter(|_| self.takes_controls).map(|(control, _)| *control);
+        let dry_run = self.takes_dry_run.then_some(DRY_RUN);
+        let controls: Vec<String> = controls.chain(dry_run).map(|control| format!("_{control}")).collect();
         let suggestions = nearest_names(&[name.to_owned()], &controls);
-        let hint = if suggestions.is_empty() {
+        let hint = if suggestions.is_empty() && self.takes_controls {
             format!(". Query controls: {}", join_names(&controls))
+        } else if suggestions.is_empty() {
+            String::new()
         } else {
             did_you_mean(&suggestions, 1)
         };

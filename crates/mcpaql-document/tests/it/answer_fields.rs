@@ -50,6 +50,7 @@ fn mistakes_are_reported_where_they_are() {
         ("presets: {a: ['']}", "", "is not the path of a field"),
         ("computed: {total: {ad: [a]}}", "", "did you mean 'add'?"),
         ("computed: {total: {if: {a: {gt: null}}}}", "", "has an invalid 'if'"),
+        ("computed: {a: _computed.b, b: _computed.a}", "", "reads another computed field"),
         ("", "hide: ['.']", "is not the path of a field"),
         ("", "answer_budget: 5", "so few tokens"),
     ] {

@@ -256,3 +256,42 @@ fn a_tool_that_is_one_operation_takes_its_parameters_directly() {
     let arguments = json!({"operation": 3, "params": [1]});
     assert_eq!(Value::Object(call(&own, "demo_run_it", arguments.clone()).unwrap().args), arguments);
 }
+
+#[test]
+fn a_request_for_a_dry_run_is_never_ignored() {
+    let catalog = issues();
+    let delete = "demo_mcpaql_delete";
+    for name in ["dry_run", "dryRun", "_dry_run", "_dryRun", "_Dry_Run", "_dry-run", "__dry_run", "DRY_RUN"] {
+        for arguments in [
+            json!({"operation": "delete_issue", "params": {(name): true}}),
+            json!({"operation": "delete_issue", (name): true}),
+        ] {
+            let prepared = request::prepare(&catalog, delete, object(arguments.clone())).unwrap();
+            assert!(prepared.dry_run, "{arguments}");
+        }
+    }
+    for params in [json!({"_dry_runn": true}), json!({"_preview": true}), json!({"_fields": ["id"]})] {
+        let error = refused(&catalog, delete, json!({"operation": "delete_issue", "params": params}));
+        assert_eq!(error.code, Code::UnknownParam, "{params}");
+    }
+    let known =
+        json!({"operation": "delete_issue", "params": {"_meta": {}, "_confirmation": "x"}, "_client": 1});
+    assert!(!request::prepare(&catalog, delete, object(known)).unwrap().dry_run);
+}
+
+#[test]
+fn a_dry_run_inside_the_fields_of_an_update_is_refused() {
+    let catalog = catalog(
+        "operations:
+  update:
+    - name: update_issue
+      maps_to: PATCH /issues/{id}
+      params: { id: { type: string, required: true }, title: { type: string } }
+",
+    );
+    for name in ["_dry_run", "_dryRun", "dry_run"] {
+        let arguments = json!({"operation": "update_issue", "params": {"id": "1", "input": {"title": "x", (name): true}}});
+        let error = refused(&catalog, "demo_mcpaql_update", arguments);
+        assert_eq!(error.code, Code::UnknownField, "{name}");
+    }
+}

@@ -80,6 +80,28 @@ impl ServedAdapter {
         self.catalog().get(name).is_none_or(|entry| entry.operation.category == Category::Read)
     }
 
+    /// Writes numbers from earlier results as texts where the operation takes texts. Many APIs return `"id": 7` and take `id`
+    /// as text, and the sender of a batch cannot change the value.
+    fn write_identifiers(&self, arguments: &mut Map<String, Value>, item: &BatchItem) {
+        let name = arguments.get("operation").and_then(Value::as_str).unwrap_or_default();
+        let entry = self.catalog().get(name);
+        let Some(full) = entry.and_then(|entry| self.catalog().full_operation(entry)) else { return };
+        for name in item.referring_params() {
+            let param = full.operation.param(name);
+            if param.is_none_or(|param| param.schema.get("type").and_then(Value::as_str) != Some("string")) {
+                continue;
+            }
+            let inside = arguments.get("params").is_some_and(|params| params.get(name).is_some());
+            let value = match inside {
+                true => arguments.get_mut("params").and_then(|params| params.get_mut(name)),
+                false => arguments.get_mut(name),
+            };
+            if let Some(value @ Value::Number(_)) = value {
+                *value = value.to_string().into();
+            }
+        }
+    }
+
     /// Calls one item, and records it.
     async fn call_item(
         &self,
@@ -165,7 +187,13 @@ pub(crate) async fn run_batch(
     } else {
         for item in &batch.items {
             let outcome = match item.resolve(&collected.values, limits.request_bytes) {
-                Ok(arguments) => follow(router.route(arguments), tool, caller).await,
+                Ok(arguments) => {
+                    let mut route = router.route(arguments);
+                    if let BatchRoute::To(adapter, arguments) = &mut route {
+                        adapter.write_identifiers(arguments, item);
+                    }
+                    follow(route, tool, caller).await
+                }
                 Err(error) => Err(error),
             };
             if collected.add(item, outcome) {

@@ -130,12 +130,14 @@ impl Dispatcher {
                 break Some("the size limit of an answer was reached".to_owned());
             }
             answer.next_page = page.next_page;
-            if !walk.add(page.data.into_value()) {
-                break Some("the API returned the same page again".to_owned());
+            if let Some(reason) = walk.add(page.data.into_value()) {
+                break Some(reason.to_owned());
             }
         };
-        let has_stopped = stopped.is_some();
+        let has_stopped = stopped.is_some() || walk.starts_later;
         answer.warnings.extend(stopped.map(|reason| incomplete(&walk, fetched, &reason)));
+        answer.warnings.extend(walk.starts_later.then(|| starts_later(pages)));
+        answer.warnings.extend(changed(&walk.joined));
         answer.data = walk.joined.into_data().into();
         Ok(FetchedList { answer, is_complete: Some(!has_stopped) })
     }
@@ -152,6 +154,8 @@ struct PageWalk<'a> {
     /// The next page may be the first one again, because its number is unknown.
     is_probing: bool,
     last_cursor: Option<Value>,
+    /// The caller chose the first page, so the pages before it are missing.
+    starts_later: bool,
 }
 
 impl<'a> PageWalk<'a> {
@@ -171,7 +175,17 @@ impl<'a> PageWalk<'a> {
             PageKind::Offset => Some(u64::from(param.is_some_and(|param| counts_from_one(&param.wire)))),
             PageKind::Link | PageKind::Page | PageKind::Cursor => None,
         });
-        PageWalk { operation, pages, args, joined, position, is_probing: false, last_cursor: None }
+        let starts_later = chooses_page(operation, pages, args, declared);
+        PageWalk {
+            operation,
+            pages,
+            args,
+            joined,
+            position,
+            is_probing: false,
+            last_cursor: None,
+            starts_later,
+        }
     }
 
     /// Returns how to get the next page. `link` is the address in the `Link` header of the last page.
@@ -248,20 +262,41 @@ impl<'a> PageWalk<'a> {
         NextPage::Args(args)
     }
 
-    /// Adds a page. Returns whether the walk goes on.
-    fn add(&mut self, page: Value) -> bool {
+    /// Adds a page. Returns why the walk ends, unless it goes on.
+    fn add(&mut self, page: Value) -> Option<&'static str> {
         match self.joined.add(page) {
-            AddedPage::Items(_) => true,
+            AddedPage::Items(_) => None,
             // The first page had the number 1, although nothing said so.
-            AddedPage::Repeated => std::mem::take(&mut self.is_probing),
-            AddedPage::NoList => false,
+            AddedPage::Repeated if std::mem::take(&mut self.is_probing) => None,
+            AddedPage::Repeated => Some("the API returned the same page again"),
+            AddedPage::NoList => Some("the next page has no list"),
         }
     }
 }
 
-/// Asks for large pages, so that a list has few of them. A page size of the caller stays.
+/// Returns whether the caller chose a page that is not the first one.
+fn chooses_page(operation: &Operation, pages: &Pagination, args: &Args, declared: Option<u64>) -> bool {
+    let Some(given) = pages.at.as_deref().and_then(|at| args.get(at)) else { return false };
+    let param = pages.at.as_deref().and_then(|at| operation.param(at));
+    let is_default = param.is_some_and(|param| param.default.as_ref() == Some(given));
+    let is_first = match pages.kind {
+        PageKind::Link | PageKind::Page => number(given).is_none_or(|page| page <= declared.unwrap_or(1)),
+        PageKind::Offset => number(given).is_none_or(|offset| offset <= declared.unwrap_or(0)),
+        PageKind::Cursor => given.as_str().is_some_and(str::is_empty),
+    };
+    !is_default && !is_first
+}
+
+/// Asks for large pages, so that a list has few of them. A page size of the caller stays, and so does the usual one if the
+/// caller chose a page: its number means something else with another size.
 fn with_large_pages(operation: &Operation, args: &Args) -> Args {
     let mut args = args.clone();
+    if let Some(pages) = &operation.pagination
+        && pages.at.as_deref().is_some_and(|at| args.contains_key(at))
+        && chooses_page(operation, pages, &args, None)
+    {
+        return args;
+    }
     let size = operation.pagination.as_ref().and_then(|pages| operation.param(pages.size.as_deref()?));
     if let Some(size) = size
         && !args.contains_key(&size.name)
@@ -305,6 +340,25 @@ fn incomplete(walk: &PageWalk<'_>, fetched: usize, reason: &str) -> Warning {
         "The list is incomplete: {items} item(s) of {fetched} page(s) were fetched, and {reason}. Use the operation's own parameters to ask for less."
     );
     Warning::new("PARTIAL_LIST", message).with_detail("items", items).with_detail("pages", fetched)
+}
+
+fn starts_later(pages: &Pagination) -> Warning {
+    let at = pages.at.as_deref().unwrap_or("page");
+    let message = format!(
+        "The list starts with the page of '{at}', so earlier pages are missing. For all pages, leave '{at}' out."
+    );
+    Warning::new("PARTIAL_LIST", message)
+}
+
+/// Warns about a list that changed between two pages.
+fn changed(joined: &JoinedPages) -> Option<Warning> {
+    let again = joined.items_again();
+    (again > 0).then(|| {
+        let message = format!(
+            "{again} item(s) have the id of an item on an earlier page. If the list changed while its pages were fetched, others may be missing; call again."
+        );
+        Warning::new("REPEATED_ITEMS", message).with_detail("items", again)
+    })
 }
 
 fn unknown_pagination() -> Warning {

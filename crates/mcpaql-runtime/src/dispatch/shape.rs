@@ -32,7 +32,10 @@ pub(super) fn effective_controls(
     controls: Option<Box<QueryControls>>,
     entry: EntryPoint,
 ) -> Option<Box<QueryControls>> {
-    let selects = |controls: &QueryControls| controls.fields.is_some() || controls.part.is_some();
+    let has_no_items = |controls: &QueryControls| controls.aggregate.is_some() && !controls.include_items;
+    let selects = |controls: &QueryControls| {
+        controls.fields.is_some() || controls.part.is_some() || has_no_items(controls)
+    };
     let default = operation.fields.as_ref().and_then(|declared| declared.default_fields.as_ref());
     let is_default = entry != EntryPoint::Handler
         && operation.takes_controls()
@@ -85,7 +88,8 @@ impl SelectedAnswer {
     /// Returns the answer, reduced to a budget of tokens if it has one.
     pub(super) fn fit(self, budget: Option<usize>, step: &ShapeStep<'_>) -> Answer {
         let SelectedAnswer { mut answer, mut shaped } = self;
-        if let Some(budget) = budget.filter(|budget| !shape::is_within(&shaped.data, *budget)) {
+        let is_done = |budget: &usize| shaped.warnings.is_empty() && shape::is_within(&shaped.data, *budget);
+        if let Some(budget) = budget.filter(|budget| !is_done(budget)) {
             let controls = step.controls.map_or_else(|| Cow::Owned(QueryControls::default()), Cow::Borrowed);
             shaped = shape::fit(shaped, budget, &step.request(&controls));
         }

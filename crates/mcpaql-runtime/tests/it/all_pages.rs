@@ -211,3 +211,66 @@ async fn declared_fields_are_the_default_and_have_names() {
         "{details}"
     );
 }
+
+/// Asks for the number of items on all pages, beside other parameters.
+async fn count_from(served: &ServedAdapter, mut params: Value) -> (Value, Value) {
+    params["all_pages"] = true.into();
+    params["aggregate"] = json!({"n": {"count": true}});
+    let reply = tool(served, json!({"operation": "list_items", "params": params})).await;
+    (reply["data"]["aggregations"]["n"].clone(), reply["warnings"].clone())
+}
+
+#[tokio::test]
+async fn a_page_that_the_call_chooses_keeps_its_place_and_leaves_the_list_incomplete() {
+    let upstream = Upstream::start(|_, seen| {
+        let size = query(&seen.uri, "per_page").unwrap_or(10);
+        let start = (query(&seen.uri, "page").unwrap_or(1) - 1) * size;
+        body(&json!({"items": items(start..start + size), "total": ITEMS}).to_string())
+    })
+    .await;
+    let integer = json!({"type": "integer"});
+    let served = served(
+        &upstream.url,
+        json!({"params": {"page": integer, "per_page": {"type": "integer", "maximum": 100}},
+            "pagination": {"kind": "page", "at": "page", "size": "per_page"}}),
+    )
+    .await;
+    let (count, warnings) = count_from(&served, json!({"page": 2})).await;
+    assert_eq!((count, &warnings[0]["code"]), (json!(15), &json!("PARTIAL_LIST")));
+    assert!(warnings[0]["message"].as_str().unwrap().contains("'page'"), "{warnings}");
+    assert_eq!(count_from(&served, json!({"page": 1})).await, (json!(25), Value::Null));
+    assert_eq!(count_from(&served, json!({})).await, (json!(25), Value::Null));
+}
+
+#[tokio::test]
+async fn a_wrong_total_does_not_end_the_list() {
+    let upstream = Upstream::start(|_, seen| {
+        let start = query(&seen.uri, "offset").unwrap_or_default();
+        body(&json!({"items": items(start..start + 10), "total": 4}).to_string())
+    })
+    .await;
+    let served = served(&upstream.url, paged("offset", "offset", json!({}))).await;
+    assert_eq!(count_from(&served, json!({})).await.0, json!(ITEMS));
+}
+
+#[tokio::test]
+async fn a_list_that_changes_or_ends_early_says_so() {
+    let changing = Upstream::start(|_, seen| {
+        let start = query(&seen.uri, "offset").unwrap_or_default();
+        let start = start.saturating_sub(usize::from(start > 0));
+        body(&json!(items(start..start + 10)).to_string())
+    })
+    .await;
+    let served_changing = served(&changing.url, paged("offset", "offset", json!({}))).await;
+    let (_, warnings) = count_from(&served_changing, json!({})).await;
+    assert_eq!(warnings[0]["code"], "REPEATED_ITEMS", "{warnings}");
+
+    let strange = Upstream::start(|_, seen| match query(&seen.uri, "page") {
+        None | Some(1) => body(&json!({"items": items(0..10), "total": ITEMS}).to_string()),
+        Some(_) => body(&json!({"id": 5, "error": "strange"}).to_string()),
+    })
+    .await;
+    let served_strange = served(&strange.url, paged("page", "page", json!({}))).await;
+    let (_, warnings) = count_from(&served_strange, json!({})).await;
+    assert!(warnings[0]["message"].as_str().unwrap().contains("has no list"), "{warnings}");
+}

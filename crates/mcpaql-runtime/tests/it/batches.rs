@@ -58,7 +58,12 @@ async fn lab(steps: &Steps) -> ServedAdapter {
             let line =
                 |number: usize| json!({"id": number, "text": "a line of some length, with words in it"});
             Ok((0..given.count).map(line).collect::<Vec<Value>>())
-        }));
+        }))
+        .operation(
+            operation("get_line")
+                .in_category(Category::Read)
+                .handle(async |line: Step| Ok(json!({"name": line.name}))),
+        );
     lab.open(&AdapterSettings::default(), None).await.expect("an open adapter")
 }
 
@@ -147,4 +152,23 @@ async fn a_wrong_batch_runs_nothing_and_counts_as_one_failed_call() {
     assert_eq!(envelope["error"]["code"], "VALIDATION_INVALID_VALUE", "{envelope}");
     assert!(steps.lock().unwrap().is_empty());
     assert_eq!((served.stats().count().calls, served.stats().count().errors), (1, 1));
+}
+
+#[tokio::test]
+async fn a_number_from_an_earlier_result_fits_a_parameter_that_is_a_text() {
+    let served = lab(&Steps::default()).await;
+    let operations = json!([
+        {"operation": "list_lines", "params": {"count": 3}},
+        {"operation": "get_line", "params": {"name": {"$result": "0.data.2.id"}}},
+        {"operation": "get_line", "params": {"name": {"$result": "0.data.2"}}},
+        {"operation": "get_line", "params": {"name": 2}},
+        {"operation": "list_lines", "params": {"count": {"$result": "0.data.2.id"}}},
+    ]);
+    let envelope = send(&served, "read", json!({"operations": operations})).await;
+    let result = |index: usize| &envelope["results"][index]["result"];
+    assert_eq!(result(1)["data"], json!({"name": "2"}));
+    for wrong in [2, 3] {
+        assert_eq!(result(wrong)["error"]["code"], "VALIDATION_INVALID_TYPE", "{}", result(wrong));
+    }
+    assert_eq!(result(4)["data"].as_array().map(Vec::len), Some(2));
 }

@@ -83,10 +83,13 @@ impl Aggregations {
     /// # Errors
     /// When an aggregation has no function or an unknown one.
     pub(super) fn read(value: &Value) -> Result<Aggregations, OpError> {
-        let Some(labels) = value.as_object().filter(|labels| !labels.is_empty()) else {
-            let message = r#"Parameter 'aggregate' must be an object of labels, such as {"by_state": {"group_by": "state", "count": true}}."#;
-            return Err(invalid_type("aggregate", message, "object", value));
+        const FORM: &str = r#"Parameter 'aggregate' must be an object of labels, such as {"by_state": {"group_by": "state", "count": true}}."#;
+        let Some(labels) = value.as_object() else {
+            return Err(invalid_type("aggregate", FORM, "object", value));
         };
+        if labels.is_empty() {
+            return Err(invalid_value("aggregate", FORM));
+        }
         if labels.len() > MAX_AGGREGATIONS {
             let message =
                 format!("Parameter 'aggregate' has more than {MAX_AGGREGATIONS} labels; use fewer.");
@@ -122,6 +125,24 @@ impl Aggregations {
             }
         }
         fields
+    }
+
+    /// Returns the field of the first sum or average that has numbers and also values that are none, and the number of these.
+    pub(super) fn skipped_values(&self, items: &[Value]) -> Option<(&FieldPath, usize)> {
+        let functions = self.0.iter().flat_map(|(_, aggregation)| &aggregation.functions);
+        functions
+            .filter_map(|function| match function {
+                AggregateFunction::Sum(path) | AggregateFunction::Avg(path) => Some(path),
+                _ => None,
+            })
+            .find_map(|path| {
+                let values =
+                    || items.iter().flat_map(|item| path.values(item)).filter(|value| !value.is_null());
+                let numbers =
+                    values().filter(|value| !numbers(std::slice::from_ref(*value)).is_empty()).count();
+                let skipped = values().count().saturating_sub(numbers);
+                (numbers > 0 && skipped > 0).then_some((path, skipped))
+            })
     }
 
     /// The fields that are read.
@@ -238,6 +259,8 @@ fn group_names(value: &Value) -> Vec<String> {
         // 1.0 is in the group of 1.
         Value::Number(number) if number.is_f64() => {
             let text = number.to_string();
+            // -0 equals 0.
+            let text = if number.as_f64() == Some(0.0) { "0".to_owned() } else { text };
             vec![text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)]
         }
         other => vec![other.to_string()],

@@ -1,12 +1,13 @@
 //! The answer budget: reduces an answer step by step until it fits.
 //!
-//! What always holds: the result is valid JSON, and a warning names every step and how to get the rest. A budget holds as far as the
-//! warnings leave room for data. The cursor of a page belongs to its last item, so a page that loses items loses its cursor. A
+//! What always holds: the result is valid JSON, and a warning names every step and how to get the rest. Under a small budget
+//! warnings are short. A budget holds as far as the warnings leave room for data. The cursor of a page belongs to its last item, so a page that loses items loses its cursor. A
 //! part ends where it was cut.
 
 use super::collection::{ItemsPlace, find_items};
 use super::page::PageWindow;
 use super::preset::without_noise;
+use super::shorten::{SIZES, TEXT_SIZES, shorten};
 use super::{ItemsPage, PAGE_ITEMS, ShapeRequest, ShapedData, at_mut, converted, put_page, take_items};
 use crate::answer::{Payload, Warning};
 use crate::tokens;
@@ -18,37 +19,55 @@ pub const DEFAULT_ANSWER_BUDGET: usize = 8000;
 const OVERHEAD_TOKENS: usize = 200;
 /// Tokens of the description of a page, at most.
 const PAGE_TOKENS: usize = 60;
-/// Maximum characters of a text and items of a list inside an answer, from many to few.
-const SIZES: [(usize, usize); 10] = [
-    (8000, 200),
-    (4000, 100),
-    (2000, 60),
-    (1000, 40),
-    (500, 20),
-    (250, 10),
-    (120, 5),
-    (60, 3),
-    (20, 1),
-    (0, 0),
-];
-/// The same for an answer that keeps all its items.
-const TEXT_SIZES: [(usize, usize); 5] =
-    [(4000, usize::MAX), (2000, usize::MAX), (1000, usize::MAX), (500, usize::MAX), (250, usize::MAX)];
-/// Maximum shortened fields that a warning names.
-const MAX_NAMED_CUTS: usize = 5;
+/// Below this budget, warnings are short.
+const SMALL_BUDGET: usize = 500;
+/// Tokens of an envelope without data and warnings.
+const ENVELOPE_TOKENS: usize = 12;
+/// The details that a short warning keeps.
+const KEPT_DETAILS: [&str; 5] = ["step", "param_name", "control", "returned", "total"];
 
 /// Reduces an answer to a budget of tokens, with warnings about the reduction. `request` is the one that the answer was
 /// shaped with.
 #[must_use]
 pub fn fit(shaped: ShapedData, budget: usize, request: &ShapeRequest<'_>) -> ShapedData {
-    if is_within(&shaped.data, budget) {
-        return shaped;
+    let mut shaped = shaped;
+    if !is_within(&shaped.data, budget) {
+        let ShapedData { data, mut warnings, page } = shaped;
+        let (value, changes) = data.parse();
+        let data = reduce(value, budget, request, page, &mut warnings).into();
+        warnings.extend(converted(changes));
+        shaped = ShapedData { data, warnings, page: None };
     }
-    let ShapedData { data, mut warnings, page } = shaped;
-    let (value, changes) = data.parse();
-    let data = reduce(value, budget, request, page, &mut warnings).into();
-    warnings.extend(converted(changes));
-    ShapedData { data, warnings, page: None }
+    fit_warnings(&mut shaped, budget);
+    shaped
+}
+
+/// Shortens the warnings if they do not fit beside the data.
+fn fit_warnings(shaped: &mut ShapedData, budget: usize) {
+    if shaped.warnings.is_empty() {
+        return;
+    }
+    let cost = |warning: &Warning| {
+        tokens::answer_tokens(&serde_json::to_string(warning).unwrap_or_default()).saturating_add(1)
+    };
+    let total: usize = shaped.warnings.iter().map(cost).sum();
+    let left = budget.saturating_sub(total.saturating_add(ENVELOPE_TOKENS));
+    if total < budget && is_within(&shaped.data, left) {
+        return;
+    }
+    for warning in &mut shaped.warnings {
+        warning.details.retain(|name, _| KEPT_DETAILS.contains(&name.as_str()));
+    }
+    // The steps say how to get the rest. Of the others, as many as fit a quarter of the budget stay.
+    let mut rest = budget / 4;
+    shaped.warnings.retain(|warning| {
+        let is_step = warning.code == REDUCED;
+        let fits = cost(warning) <= rest;
+        if !is_step {
+            rest = rest.saturating_sub(if fits { cost(warning) } else { rest });
+        }
+        is_step || fits
+    });
 }
 
 fn reduce(
@@ -58,6 +77,7 @@ fn reduce(
     page: Option<ItemsPage>,
     warnings: &mut Vec<Warning>,
 ) -> Value {
+    let style = if budget < SMALL_BUDGET { WarningStyle::Short } else { WarningStyle::Whole };
     let budget = budget.saturating_sub(OVERHEAD_TOKENS).max(budget / 2);
     let place = match page {
         Some(_) => ItemsPlace { path: vec![PAGE_ITEMS.to_owned()], is_list: true },
@@ -67,35 +87,81 @@ fn reduce(
         let before = value.to_string().len();
         value = standard(value, &place);
         if value.to_string().len() < before {
-            let message = "The answer was too long, so links, nulls and empty fields were left out. Select fields with 'fields', or get all of them with fields: full.";
-            warnings.push(reduced("standard", request.control("fields"), message));
+            let fields = request.control("fields");
+            let message = match style {
+                WarningStyle::Whole => format!(
+                    "The answer was too long, so links, nulls and empty fields were left out. Select fields with '{fields}', or get all of them with {fields}: full."
+                ),
+                WarningStyle::Short => format!("Without links and empty fields; {fields}: full has them."),
+            };
+            warnings.push(style.apply(reduced("standard", fields, message)));
         }
     }
     if fits(&value, budget) {
         return value;
     }
     if request.controls.part.is_some() {
-        return fit_part(value, budget, request, warnings);
+        return fit_part(value, budget, request, style, warnings);
     }
+    let mut is_page = page.is_some();
     if place.is_list && request.controls.aggregate.is_none() {
         match own_page_size(request).filter(|_| page.is_none()) {
             Some(size) => {
-                let (short, warning) = shorten(&value, Vec::new(), budget, request, &TEXT_SIZES);
+                let (short, warning) = shorten(&value, Vec::new(), budget, request, (&TEXT_SIZES, style));
                 if fits(&short, budget) {
                     warnings.extend(warning);
                     return short;
                 }
                 warnings.extend(cut_own_page(&mut value, &place, budget, size));
             }
-            None => warnings.extend(cut_page(&mut value, &place, budget, request, page)),
+            None => {
+                is_page = true;
+                let warning = cut_page(&mut value, &place, budget, request, page, style);
+                warnings.extend(warning.map(|warning| style.apply(warning)));
+            }
         }
         if fits(&value, budget) {
             return value;
         }
     }
-    let (value, warning) = shorten(&value, Vec::new(), budget, request, &SIZES);
-    warnings.extend(warning);
+    let description = if is_page { take_page_description(&mut value) } else { Map::new() };
+    let left = match description.is_empty() {
+        true => budget,
+        false => budget.saturating_sub(tokens::answer_tokens(&Value::from(description.clone()).to_string())),
+    };
+    let (mut value, warning) = shorten(&value, Vec::new(), left, request, (&SIZES, style));
+    if let Some(members) = value.as_object_mut() {
+        members.extend(description);
+    }
+    warnings.extend(warning.map(|warning| style.apply(warning)));
     value
+}
+
+/// The length of warnings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WarningStyle {
+    Whole,
+    Short,
+}
+
+impl WarningStyle {
+    fn apply(self, mut warning: Warning) -> Warning {
+        if self == WarningStyle::Short {
+            warning.details.retain(|name, _| KEPT_DETAILS.contains(&name.as_str()));
+        }
+        warning
+    }
+}
+
+/// Takes out the description of a page. Without it, nobody could go on.
+fn take_page_description(value: &mut Value) -> Map<String, Value> {
+    let mut out = Map::new();
+    if let Some(members) = value.as_object_mut() {
+        for name in PAGE_DESCRIPTIONS {
+            out.extend(members.shift_remove(name).map(|description| (name.to_owned(), description)));
+        }
+    }
+    out
 }
 
 /// Returns the operation's own parameter for the size of a page, if it has cursors of its own.
@@ -123,8 +189,11 @@ fn cut_own_page(value: &mut Value, place: &ItemsPlace, budget: usize, size: &'st
     Some(reduced("page", size.into(), message).with_detail("returned", count).with_detail("total", shown))
 }
 
-fn is_page_description(name: &str) -> bool {
-    matches!(name, "pageInfo" | "pagination")
+/// The members that describe a page.
+const PAGE_DESCRIPTIONS: [&str; 2] = ["pageInfo", "pagination"];
+
+pub(super) fn is_page_description(name: &str) -> bool {
+    PAGE_DESCRIPTIONS.contains(&name)
 }
 
 /// Ends a part where the budget ends, so that the next part starts there. If its first member alone is too long, that one is
@@ -133,6 +202,7 @@ fn fit_part(
     mut value: Value,
     budget: usize,
     request: &ShapeRequest<'_>,
+    style: WarningStyle,
     warnings: &mut Vec<Warning>,
 ) -> Value {
     let Some(members) = value.as_object_mut() else { return value };
@@ -165,7 +235,7 @@ fn fit_part(
             _ => None,
         };
         if let Some((path, member)) = first {
-            let (short, warning) = shorten(member, path, left, request, &SIZES);
+            let (short, warning) = shorten(member, path, left, request, (&SIZES, style));
             *member = short;
             warnings.extend(warning);
         }
@@ -243,12 +313,15 @@ fn spend(left: &mut usize, bytes: usize) -> bool {
     is_enough
 }
 
-fn fits(value: &Value, budget: usize) -> bool {
+pub(super) fn fits(value: &Value, budget: usize) -> bool {
     tokens::fits(&value.to_string(), budget)
 }
 
-fn reduced(step: &str, control: String, message: impl Into<String>) -> Warning {
-    Warning::new("ANSWER_REDUCED", message).with_detail("step", step).with_detail("control", control)
+/// The code of the warnings about the steps.
+const REDUCED: &str = "ANSWER_REDUCED";
+
+pub(super) fn reduced(step: &str, control: String, message: impl Into<String>) -> Warning {
+    Warning::new(REDUCED, message).with_detail("step", step).with_detail("control", control)
 }
 
 /// Leaves out links, nulls and empty containers of the items.
@@ -270,6 +343,7 @@ fn cut_page(
     budget: usize,
     request: &ShapeRequest<'_>,
     page: Option<ItemsPage>,
+    style: WarningStyle,
 ) -> Option<Warning> {
     let items = take_items(value, &place.path)?;
     let shown = items.len();
@@ -293,113 +367,14 @@ fn cut_page(
     let kept: Vec<Value> = items.into_iter().take(count).collect();
     put_page(value, &place.path, kept, &page, &request.signer);
     (count < shown).then(|| {
-        let message = format!(
-            "The answer was too long, so it has the first {count} of {shown} items. For the next ones, call again with {first}: {count} and {after}: \"{cursor}\", or select fewer fields."
-        );
+        let message = match style {
+            WarningStyle::Whole => format!(
+                "The answer was too long, so it has the first {count} of {shown} items. For the next ones, call again with {first}: {count} and {after}: \"{cursor}\", or select fewer fields."
+            ),
+            WarningStyle::Short => {
+                format!("{count} of {shown} items. Next: {first}: {count}, {after}: \"{cursor}\".")
+            }
+        };
         reduced("page", after, message).with_detail("returned", count).with_detail("total", shown)
     })
-}
-
-/// Shortens the longest texts and lists, step by step, until the value fits or the sizes end. `path` leads to the value.
-fn shorten(
-    value: &Value,
-    mut path: Vec<String>,
-    budget: usize,
-    request: &ShapeRequest<'_>,
-    sizes: &[(usize, usize)],
-) -> (Value, Option<Warning>) {
-    let mut last = (Value::Null, Vec::new());
-    for &(characters, items) in sizes {
-        let mut cuts = Cuts { characters, items, named: Vec::new() };
-        let short = cuts.shorten(value, &mut path);
-        let is_short_enough = fits(&short, budget);
-        last = (short, cuts.named);
-        if is_short_enough {
-            break;
-        }
-    }
-    let (short, named) = last;
-    if named.is_empty() {
-        return (short, None);
-    }
-    let fields: Vec<String> = named.iter().take(MAX_NAMED_CUTS).map(|cut| cut.describe()).collect();
-    let example = named.first().map(|cut| cut.path.clone()).unwrap_or_default();
-    let part = request.control("part");
-    let message = format!(
-        "The answer was too long, so {} value(s) were shortened: {}. Read one in parts with {part}: {{\"field\": \"{example}\", \"offset\": 0}}.",
-        named.len(),
-        fields.join(", "),
-    );
-    let details: Vec<Value> = named.iter().take(MAX_NAMED_CUTS).map(ShortenedValue::to_json).collect();
-    (short, Some(reduced("shorten", part, message).with_detail("shortened", details)))
-}
-
-/// A value that was shortened.
-struct ShortenedValue {
-    path: String,
-    kept: usize,
-    total: usize,
-    unit: &'static str,
-}
-
-impl ShortenedValue {
-    fn describe(&self) -> String {
-        let ShortenedValue { path, kept, total, unit } = self;
-        format!("'{path}' to {kept} of {total} {unit}")
-    }
-
-    fn to_json(&self) -> Value {
-        serde_json::json!({"field": self.path, "kept": self.kept, "total": self.total, "unit": self.unit})
-    }
-}
-
-struct Cuts {
-    characters: usize,
-    items: usize,
-    named: Vec<ShortenedValue>,
-}
-
-impl Cuts {
-    fn shorten(&mut self, value: &Value, path: &mut Vec<String>) -> Value {
-        match value {
-            Value::String(text) if text.len() > self.characters => {
-                let total = text.chars().count();
-                if total <= self.characters {
-                    return value.clone();
-                }
-                self.note(path, self.characters, total, "characters");
-                let start: String = text.chars().take(self.characters).collect();
-                format!("{start}… ({total} characters)").into()
-            }
-            Value::Array(items) => {
-                if items.len() > self.items {
-                    self.note(path, self.items, items.len(), "items");
-                }
-                let kept = items.iter().take(self.items).enumerate();
-                kept.map(|(position, item)| self.member(position.to_string(), item, path)).collect()
-            }
-            Value::Object(map) => {
-                // Fields are fewer than items, and they say more.
-                let most = self.items.saturating_mul(2);
-                if map.len() > most {
-                    self.note(path, most, map.len(), "fields");
-                }
-                let kept = map.iter().take(most);
-                let kept = kept.map(|(name, member)| (name.clone(), self.member(name.clone(), member, path)));
-                Value::Object(kept.collect::<Map<_, _>>())
-            }
-            scalar => scalar.clone(),
-        }
-    }
-
-    fn member(&mut self, name: String, value: &Value, path: &mut Vec<String>) -> Value {
-        path.push(name);
-        let short = self.shorten(value, path);
-        path.pop();
-        short
-    }
-
-    fn note(&mut self, path: &[String], kept: usize, total: usize, unit: &'static str) {
-        self.named.push(ShortenedValue { path: path.join("."), kept, total, unit });
-    }
 }

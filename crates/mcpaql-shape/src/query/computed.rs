@@ -25,6 +25,8 @@ const MAX_COMPUTED_FIELDS: usize = 50;
 const MAX_DEPTH: usize = 8;
 /// Maximum parts of one operator.
 const MAX_PARTS: usize = 50;
+/// Computed fields do not build on each other, so they have no order and no cycles.
+const READS_COMPUTED: &str = "reads another computed field; write its expression here instead";
 /// The operators of expressions.
 const OPERATORS: [&str; 8] = ["value", "concat", "add", "subtract", "multiply", "divide", "length", "if"];
 
@@ -125,7 +127,11 @@ fn read(source: &Value, depth: usize) -> Result<FieldExpression, String> {
     let members = match source {
         Value::String(path) => {
             let path = FieldPath::parse(path).ok_or("has a text that is not the path of a field")?;
-            return Ok(FieldExpression::Field(path));
+            return if is_computed(&path) {
+                Err(READS_COMPUTED.to_owned())
+            } else {
+                Ok(FieldExpression::Field(path))
+            };
         }
         Value::Object(members) => members,
         Value::Array(_) => return Err("is a list; write an operator, such as {concat: […]}".to_owned()),
@@ -141,6 +147,9 @@ fn read(source: &Value, depth: usize) -> Result<FieldExpression, String> {
         };
         let condition =
             ItemFilter::read(condition).map_err(|error| format!("has an invalid 'if': {}", error.message))?;
+        if condition.paths().any(is_computed) {
+            return Err(READS_COMPUTED.to_owned());
+        }
         return Ok(FieldExpression::If { condition, then: branch("then")?, otherwise: branch("else")? });
     }
     let mut operators = members.iter();
@@ -312,6 +321,9 @@ mod tests {
             (json!({"if": 5, "then": 1}), "invalid 'if'"),
             (json!({"if": {}, "than": 1}), "unknown key 'than'"),
             (json!("a..b"), "not the path"),
+            (json!("_computed.y"), "another computed field"),
+            (json!({"add": ["_computed.x", 1]}), "another computed field"),
+            (json!({"if": {"_computed.y": 1}, "then": 1}), "another computed field"),
             (deep, "too deeply"),
         ] {
             let error = ComputedFields::default().add("x", &expression).unwrap_err();

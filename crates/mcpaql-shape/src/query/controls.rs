@@ -10,7 +10,7 @@ use super::fields::FieldSelection;
 use super::filter::ItemFilter;
 use super::page::PageRequest;
 use super::part::PartRequest;
-use super::path::FieldPath;
+use super::path::{FieldPath, MAX_PATH_PARTS};
 use super::preset::FieldPreset;
 use super::sort::{self, SortKey};
 use crate::answer::Warning;
@@ -234,7 +234,7 @@ fn fields(
         }
         Some(other) => {
             let message = "Parameter 'fields' must be minimal, standard, full, or a list of field names.";
-            return Err(invalid_type("fields", message, "array", other));
+            return Err(invalid_type("fields", message, "string or array of strings", other));
         }
     };
     if names.is_empty() || names.len() > MAX_FIELDS {
@@ -243,10 +243,10 @@ fn fields(
     }
     let paths: Option<Vec<FieldPath>> = names.iter().map(|name| FieldPath::parse(name)).collect();
     let Some(paths) = paths else {
-        return Err(invalid_value(
-            "fields",
-            "Parameter 'fields' has an empty name; write paths as 'user.login'.",
-        ));
+        let message = format!(
+            "Parameter 'fields' has an empty name or a path of more than {MAX_PATH_PARTS} names; write paths as 'user.login'."
+        );
+        return Err(invalid_value("fields", message));
     };
     Ok(Some(FieldSelection { paths, ..preset.unwrap_or_default() }))
 }
@@ -264,7 +264,7 @@ fn flag(name: &str, value: Option<&Value>) -> Result<bool, OpError> {
 
 fn budget(value: Option<&Value>) -> Result<Option<usize>, OpError> {
     let Some(value) = value else { return Ok(None) };
-    match value.as_u64() {
+    match whole_number(value) {
         Some(tokens) if tokens >= MIN_ANSWER_BUDGET => {
             Ok(Some(usize::try_from(tokens).unwrap_or(usize::MAX)))
         }
@@ -273,6 +273,21 @@ fn budget(value: Option<&Value>) -> Result<Option<usize>, OpError> {
                 format!("Parameter 'answer_budget' must be a number of tokens, {MIN_ANSWER_BUDGET} or more.");
             Err(invalid_value("answer_budget", message))
         }
+    }
+}
+
+/// Returns a number without fraction and sign. Some models write `2.0` or `"2"`, and their meaning is clear.
+pub(super) fn whole_number(value: &Value) -> Option<u64> {
+    let whole = |number: f64| number >= 0.0 && number.fract() == 0.0 && number < 1e19;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive number within 64 bits"
+    )]
+    let float = || value.as_f64().filter(|number| whole(*number)).map(|number| number as u64);
+    match value {
+        Value::String(text) => text.trim().parse().ok(),
+        other => other.as_u64().or_else(float),
     }
 }
 

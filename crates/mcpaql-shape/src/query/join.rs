@@ -20,6 +20,10 @@ pub struct JoinedPages {
     last_page: usize,
     /// The hash of each page's items, to notice a page that comes back.
     seen: HashSet<u64>,
+    /// The identifiers of the items on the pages before the last one.
+    identifiers: HashSet<u64>,
+    /// Items that an earlier page had too.
+    again: usize,
     items_path: Option<String>,
 }
 
@@ -47,7 +51,9 @@ impl JoinedPages {
         let Some(items) = take_items(&mut first, &place.path) else { return Err(first) };
         let items_path = items_path.map(str::to_owned);
         let seen = HashSet::from([hash_of(&items)]);
-        Ok(JoinedPages { beside: first, place: place.path, items, last_page: 0, seen, items_path })
+        let identifiers = identifiers(&items).collect();
+        let (beside, place) = (first, place.path);
+        Ok(JoinedPages { beside, place, items, last_page: 0, seen, identifiers, again: 0, items_path })
     }
 
     /// Adds the next page.
@@ -59,6 +65,9 @@ impl JoinedPages {
             return AddedPage::Repeated;
         }
         let count = items.len();
+        let new: Vec<u64> = identifiers(&items).collect();
+        self.again += new.iter().filter(|identifier| self.identifiers.contains(identifier)).count();
+        self.identifiers.extend(new);
         self.last_page = self.items.len();
         self.items.extend(items);
         (self.beside, self.place) = (page, place.path);
@@ -69,6 +78,12 @@ impl JoinedPages {
     #[must_use]
     pub fn items(&self) -> &[Value] {
         &self.items
+    }
+
+    /// The number of items that an earlier page had too: the list changed while it was fetched.
+    #[must_use]
+    pub const fn items_again(&self) -> usize {
+        self.again
     }
 
     /// The number of items on the last page.
@@ -97,6 +112,11 @@ impl JoinedPages {
         }
         self.beside
     }
+}
+
+/// Returns the hashes of the identifiers of items.
+fn identifiers(items: &[Value]) -> impl Iterator<Item = u64> {
+    items.iter().filter_map(|item| item.get("id")).map(|id| hash_of(std::slice::from_ref(id)))
 }
 
 fn hash_of(items: &[Value]) -> u64 {
@@ -128,6 +148,9 @@ mod tests {
         assert_eq!(list.has_more(), None);
         assert_eq!(list.into_data(), json!([1]));
         assert!(JoinedPages::new(json!({"id": 1}), None).is_err());
+        let mut changing = JoinedPages::new(json!([{"id": 1}, {"id": 2}]), None).unwrap();
+        assert_eq!(changing.add(json!([{"id": 2, "read": true}, {"id": 3}])), AddedPage::Items(2));
+        assert_eq!(changing.items_again(), 1);
         let mut named = JoinedPages::new(json!({"a": [1], "b": [2]}), Some("b")).unwrap();
         assert_eq!(named.add(json!({"a": [3], "b": [4]})), AddedPage::Items(1));
         assert_eq!(named.into_data(), json!({"a": [3], "b": [2, 4]}));

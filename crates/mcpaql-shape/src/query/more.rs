@@ -1,5 +1,6 @@
 //! Finds out from an answer whether its list has more pages.
 
+use super::controls::whole_number;
 use mcpaql_lexicon::snake_case;
 use serde_json::Value;
 
@@ -30,9 +31,11 @@ fn collect(value: &Value, count: usize, depth: usize, evidence: &mut Vec<bool>) 
             }
             Value::Null if has("next") => evidence.push(false),
             Value::String(next) if has("next") => evidence.push(!next.is_empty()),
-            Value::Number(total) if has("total") && !has("page") && !has("pages") => {
+            Value::Number(_) if has("total") && !has("page") && !has("pages") => {
                 let count = u64::try_from(count).unwrap_or(u64::MAX);
-                evidence.push(total.as_u64().is_some_and(|total| total > count));
+                // A total below the number of items is wrong, or it counts something else.
+                let total = whole_number(member).filter(|total| *total >= count);
+                evidence.extend(total.map(|total| total > count));
             }
             Value::Object(_) if depth < MAX_DEPTH => collect(member, count, depth + 1, evidence),
             _ => {}
@@ -57,6 +60,12 @@ mod tests {
             (json!({"pageInfo": {"hasNextPage": true}}), Some(true)),
             (json!({"meta": {"next_cursor": ""}}), Some(false)),
             (json!({"has_more": false}), Some(false)),
+            (json!({"total": 2}), None),
+            (json!({"total": 0}), None),
+            (json!({"total": -5}), None),
+            (json!({"total": 3.0}), Some(false)),
+            (json!({"total": 4.5}), None),
+            (json!({"total": 2, "has_more": true}), Some(true)),
         ] {
             assert_eq!(has_more(&beside, 3), expected, "{beside}");
         }

@@ -1,6 +1,6 @@
 //! Pages: which items to return, and how the answer describes them.
 
-use super::controls::{invalid_type, invalid_value};
+use super::controls::{invalid_type, invalid_value, whole_number};
 use super::cursor::CursorSigner;
 use crate::answer::Warning;
 use mcpaql_schema::error::{Code, OpError};
@@ -86,10 +86,9 @@ impl PageRequest {
         }
         let number = |name: &str, minimum: usize| -> Result<Option<usize>, OpError> {
             let Some(value) = get(name) else { return Ok(None) };
-            let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());
-            let Some(number) = number else {
+            let Some(number) = whole_number(value) else {
                 let message = format!("Parameter '{name}' must be an integer from {minimum}.");
-                return Err(invalid_type(name, message, "integer", value));
+                return Err(invalid_type(name, message, &format!("integer from {minimum}"), value));
             };
             let number = usize::try_from(number).unwrap_or(usize::MAX);
             if number < minimum {

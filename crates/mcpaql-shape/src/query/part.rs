@@ -1,7 +1,8 @@
 //! `part`: reads one long text, list or object in parts.
 
-use super::controls::{invalid_type, invalid_value};
+use super::controls::{invalid_type, invalid_value, whole_number};
 use super::path::{self, FieldPath};
+use crate::answer::is_plain_name;
 use mcpaql_schema::error::{Code, OpError};
 use serde_json::{Map, Value, json};
 
@@ -27,16 +28,17 @@ impl PartRequest {
             return Err(invalid_type("part", FORM, "object", value));
         };
         let number = |name: &str, default: usize| match members.get(name) {
-            None => Some(default),
-            Some(value) => usize::try_from(value.as_u64()?).ok(),
+            None | Some(Value::Null) => Some(default),
+            Some(value) => usize::try_from(whole_number(value)?).ok(),
         };
+        let is_known = members.keys().all(|name| matches!(name.as_str(), "field" | "offset" | "length"));
         let path = match members.get("field").and_then(Value::as_str) {
             Some("") => Some(None),
             Some(text) => FieldPath::parse(text).map(Some),
             None => None,
         };
         match (path, number("offset", 0), number("length", DEFAULT_PART_LENGTH)) {
-            (Some(path), Some(offset), Some(length)) if length > 0 => {
+            (Some(path), Some(offset), Some(length)) if is_known && length > 0 => {
                 Ok(PartRequest { path, offset, length })
             }
             _ => Err(invalid_value("part", FORM)),
@@ -72,15 +74,7 @@ impl PartRequest {
                 let message = "Parameter 'part' reads a text, a list or an object, and this field is none of them; use 'fields'.";
                 return Err(invalid_value("part", message));
             }
-            None => {
-                let known = path::known_paths([data]);
-                let near = path::nearest_paths(field, &known);
-                let message =
-                    "Parameter 'part' names no field of the data; write a path such as 'items.0.body'.";
-                return Err(OpError::new(Code::InvalidValue, message)
-                    .with_detail("param_name", "part")
-                    .with_detail("nearest", near));
-            }
+            None => return Err(no_field(parts, data)),
         };
         let end = self.offset.saturating_add(self.length);
         let mut out = json!({"field": field, "offset": self.offset, "total": total});
@@ -92,6 +86,29 @@ impl PartRequest {
         }
         Ok(out)
     }
+}
+
+/// Returns the error of a path that leads nowhere. It names the nearest fields of the same item.
+fn no_field(parts: &[String], data: &Value) -> OpError {
+    let reached = (0..parts.len()).rev().find_map(|end| {
+        let (walked, rest) = parts.split_at_checked(end)?;
+        Some((walked, rest, find(data, walked)?))
+    });
+    let (walked, rest, value) = reached.unwrap_or((&[], parts, data));
+    let hint = match value {
+        Value::Array(items) => format!(" The list there has {} items, from position 0.", items.len()),
+        _ => String::new(),
+    };
+    let known = path::known_paths(if value.is_array() { None } else { Some(value) });
+    let near: Vec<String> = path::nearest_paths(&rest.join("."), &known)
+        .into_iter()
+        .map(|near| walked.iter().map(String::as_str).chain([near]).collect::<Vec<_>>().join("."))
+        .collect();
+    let shown: Vec<&str> = near.iter().map(String::as_str).filter(|name| is_plain_name(name)).collect();
+    let hint = if shown.is_empty() { hint } else { format!(" Nearest: {}.", shown.join(", ")) };
+    let message =
+        format!("Parameter 'part' names no field of the data; write a path such as 'items.0.body'.{hint}");
+    OpError::new(Code::InvalidValue, message).with_detail("param_name", "part").with_detail("nearest", near)
 }
 
 /// Follows a path with positions in lists. The only item needs no position.

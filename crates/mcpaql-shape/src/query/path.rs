@@ -9,6 +9,8 @@ pub(super) const MAX_PATH_PARTS: usize = 32;
 const MAX_SAMPLE_ITEMS: usize = 20;
 /// Maximum fields that are compared with an unknown one.
 const MAX_KNOWN_PATHS: usize = 300;
+/// Maximum length of a suggested field.
+const MAX_KNOWN_LENGTH: usize = 96;
 /// Maximum nesting depth of suggested fields.
 const MAX_KNOWN_DEPTH: usize = 3;
 
@@ -111,6 +113,9 @@ fn add_paths(value: &Value, prefix: &str, depth: usize, known: &mut indexmap::In
                 if known.len() >= MAX_KNOWN_PATHS {
                     return;
                 }
+                if name.is_empty() || prefix.len() + name.len() > MAX_KNOWN_LENGTH {
+                    continue;
+                }
                 let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
                 add_paths(member, &path, depth + 1, known);
                 known.insert(path);
@@ -125,6 +130,9 @@ fn add_paths(value: &Value, prefix: &str, depth: usize, known: &mut indexmap::In
 
 /// Returns the fields nearest to an unknown one: similar paths, then fields with the same last name.
 pub(super) fn nearest_paths<'k>(path: &str, known: &'k [String]) -> Vec<&'k str> {
+    if path.len() > MAX_KNOWN_LENGTH {
+        return Vec::new();
+    }
     let names = || known.iter().map(String::as_str);
     let mut near = suggest::nearest_many(path, names(), 3);
     let last = |path: &str| path.rsplit('.').next().map(str::to_lowercase);

@@ -34,6 +34,14 @@ impl FieldPreset {
         }
     }
 
+    /// Returns the preset that a misspelled word most likely means.
+    #[must_use]
+    pub fn nearest(text: &str) -> Option<FieldPreset> {
+        FieldPreset::ALL
+            .into_iter()
+            .find(|preset| mcpaql_schema::suggest::is_misspelling(text, preset.as_str()))
+    }
+
     /// Parses the word.
     #[must_use]
     pub fn parse(text: &str) -> Option<FieldPreset> {

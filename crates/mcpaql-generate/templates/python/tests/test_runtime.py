@@ -48,6 +48,14 @@ class Checks(unittest.TestCase):
         self.assertIsInstance(self.check({"type": "integer"}, 1.0), int)
         self.assertEqual(repr(self.check({"type": "array", "items": {"type": "integer"}}, [2.0])), "[2]")
 
+    def test_a_request_for_a_dry_run_is_never_ignored(self) -> None:
+        checker = Checker({"name": "x", "params": [], "schema": {}}, {"$defs": {}, "limits": LIMITS})
+        self.assertEqual(checker.check({"_meta": {}}), {})
+        for name in ("dry_run", "_dry_run", "_dryRun", "_Dry-Run"):
+            with self.assertRaises(OpError, msg=name) as failed:
+                checker.check({name: True})
+            self.assertEqual(failed.exception.code, "VALIDATION_UNKNOWN_PARAM")
+
     def test_numbers_and_equal_values(self) -> None:
         for schema, accepted, rejected in (
             ({"type": "number", "multipleOf": 0.1}, [0.3, 1e308, -1e308], [0.35]),

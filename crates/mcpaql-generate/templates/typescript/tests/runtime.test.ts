@@ -151,6 +151,13 @@ test("the most important error is reported", () => {
   assert.deepEqual(failed({ id: 1, "a b": 1 }), ["VALIDATION_INVALID_TYPE", 'labels[0]["a b"]']);
 });
 
+test("a request for a dry run is never ignored", () => {
+  assert.equal(codeOf(catalogOf({ id: {} }), { id: 1, _meta: {} }), "");
+  for (const name of ["dry_run", "_dry_run", "_dryRun", "_Dry-Run"]) {
+    assert.equal(codeOf(catalogOf({ id: {} }), { id: 1, [name]: true }), "VALIDATION_UNKNOWN_PARAM", name);
+  }
+});
+
 test("a choice between schemas", () => {
   const variant = (kind: string): JsonObject => ({ properties: { kind: { enum: [kind] } }, required: ["kind"] });
   const catalog = catalogOf({

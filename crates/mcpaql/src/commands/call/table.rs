@@ -4,6 +4,7 @@ use crate::output;
 use mcpaql_core::shape::raw_members;
 use mcpaql_core::syntax::minified;
 use serde_json::value::RawValue;
+use std::collections::HashSet;
 
 /// Maximum columns. Select others with --fields.
 const MAX_COLUMNS: usize = 12;
@@ -13,21 +14,25 @@ const MAX_CELL_CHARS: usize = 60;
 /// Returns a table with a row for each item and a column for each of their fields.
 pub(super) fn of_items(items: &[&RawValue]) -> String {
     let rows: Vec<Vec<(String, &RawValue)>> = items.iter().map(|item| raw_members(item)).collect();
-    let mut columns: Vec<&str> = Vec::new();
-    for (name, _) in rows.iter().flatten() {
-        if columns.len() < MAX_COLUMNS && !columns.contains(&name.as_str()) {
-            columns.push(name);
-        }
-    }
+    let mut seen = HashSet::new();
+    let names = rows.iter().flatten().map(|(name, _)| name.as_str());
+    let mut columns: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
+    let hidden = columns.len().saturating_sub(MAX_COLUMNS);
+    columns.truncate(MAX_COLUMNS);
     if columns.is_empty() {
         return lines(&items.iter().map(|item| vec![cell(item)]).collect::<Vec<_>>());
     }
-    let head = columns.iter().map(|name| output::sanitize_line(name)).collect();
+    let more = (hidden > 0).then(|| format!("… and {hidden} more"));
+    let head = columns.iter().map(|name| line_of(name)).chain(more).collect();
     let of_column = |row: &[(String, &RawValue)], column: &str| {
         row.iter().find(|(name, _)| name == column).map(|(_, value)| cell(value)).unwrap_or_default()
     };
-    let row = |row: &Vec<(String, &RawValue)>| columns.iter().map(|column| of_column(row, column)).collect();
-    lines(&std::iter::once(head).chain(rows.iter().map(row)).collect::<Vec<_>>())
+    let row = |(row, item): (&Vec<(String, &RawValue)>, &&RawValue)| match row.as_slice() {
+        // An item without fields is shown in the first column.
+        [] => vec![cell(item)],
+        row => columns.iter().map(|column| of_column(row, column)).collect(),
+    };
+    lines(&std::iter::once(head).chain(rows.iter().zip(items).map(row)).collect::<Vec<_>>())
 }
 
 /// Returns a table with a row for each field of an item.
@@ -36,7 +41,7 @@ pub(super) fn of_item(item: &RawValue) -> String {
     if members.is_empty() {
         return cell(item);
     }
-    let rows = members.iter().map(|(name, value)| vec![output::sanitize_line(name), cell(value)]);
+    let rows = members.iter().map(|(name, value)| vec![line_of(name), cell(value)]);
     lines(&rows.collect::<Vec<_>>())
 }
 
@@ -47,7 +52,12 @@ fn cell(value: &RawValue) -> String {
         text if text.starts_with('"') => serde_json::from_str(text).unwrap_or_else(|_| text.to_owned()),
         other => minified(other),
     };
-    let line = output::sanitize_line(&text);
+    line_of(&text)
+}
+
+/// Returns a text as one short line.
+fn line_of(text: &str) -> String {
+    let line = output::sanitize_line(text);
     if line.chars().count() <= MAX_CELL_CHARS {
         return line;
     }
@@ -75,7 +85,7 @@ fn lines(rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn raw(json: &str) -> Box<RawValue> {
         RawValue::from_string(json.to_owned()).unwrap()
@@ -90,6 +100,18 @@ mod tests {
         assert_eq!(of_item(&raw("{}")), "{}");
         let long = json!("a\u{1b}[31m\nb".repeat(40)).to_string();
         assert_eq!(cell(&raw(&long)).chars().count(), MAX_CELL_CHARS);
+    }
+
+    #[test]
+    fn no_item_and_no_field_is_left_out_silently() {
+        let items = ["{\"a\": 1}", "5", "null", "[1]", "{}"].map(raw);
+        let items: Vec<&RawValue> = items.iter().map(AsRef::as_ref).collect();
+        assert_eq!(of_items(&items), "a\n1\n5\n\n[1]\n{}");
+        let wide: Value = (0..15).map(|n| (format!("c{n}"), json!(n))).collect();
+        assert!(of_items(&[&raw(&wide.to_string())]).starts_with("c0  c1"));
+        assert!(of_items(&[&raw(&wide.to_string())]).contains("c11  … and 3 more\n"));
+        let long = json!({"k".repeat(5000): 1}).to_string();
+        assert!(of_items(&[&raw(&long)]).len() < 200 && of_item(&raw(&long)).len() < 200);
     }
 
     #[test]

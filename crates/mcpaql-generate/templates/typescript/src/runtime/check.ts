@@ -116,9 +116,13 @@ function declared(operation: Operation, given: JsonObject): JsonObject {
   return args;
 }
 
+/** Whether a name belongs to the protocol. A dry run never does: this server has none, and the call would run. */
+const isIgnored = (name: string): boolean =>
+  name.startsWith("_") && name.toLowerCase().replaceAll(/[^a-z]/g, "") !== "dryrun";
+
 /** Rejects names that are not declared, except those that start with `_`: they belong to the protocol. */
 function refuseUnknown(operation: Operation, names: readonly string[], isField: boolean): void {
-  const isUnknown = (name: string): boolean => !name.startsWith("_") && meant(operation, name) === undefined;
+  const isUnknown = (name: string): boolean => !isIgnored(name) && meant(operation, name) === undefined;
   const unknown = names.filter(isUnknown).slice(0, 10).map((name) => name.slice(0, 64));
   if (unknown.length === 0) return;
   const kind = isField ? "fields" : "params";

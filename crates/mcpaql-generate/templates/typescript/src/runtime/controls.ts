@@ -35,7 +35,7 @@ const CONTROLS = [...OTHERS, ...STYLES.flat()];
 const MISSING = ["aggregate", "include_items", "part"];
 const OPERATORS = "gt gte lt lte contains starts_with in not exists".split(" ");
 const PRESETS = ["minimal", "standard", "full"];
-const MAX = { pathParts: 32, fields: 200, conditions: 100, depth: 8, sortKeys: 16, pageItems: 1000, hints: 10 };
+const MAX = { pathParts: 32, fields: 200, conditions: 100, depth: 8, sortKeys: 16, pageItems: 1000, hints: 5 };
 const [PAGE_ITEMS, SAMPLE, MIN_BUDGET, BUDGET, OVERHEAD, PAGE_TOKENS] = [25, 20, 100, 8000, 200, 60];
 
 const wrongType = (param: string, message: string): OpError => invalid(param, message, "VALIDATION_INVALID_TYPE");
@@ -115,7 +115,8 @@ function readControls(given: ReadonlyMap<string, unknown>, warn: Warn): Controls
   const conditions = filter === undefined ? undefined : readFilter(filter);
   const sort = order === undefined ? [] : readSort(order);
   const page = readPage(given, warn);
-  const budget = given.get("answer_budget");
+  const asked = given.get("answer_budget");
+  const budget = typeof asked === "string" && /^\s*\+?\d{1,20}\s*$/.test(asked) ? Number(asked) : asked;
   const isBudget = (typeof budget === "bigint" || Number.isInteger(budget)) && Number(budget) >= MIN_BUDGET;
   if (budget !== undefined && !isBudget) throw invalid("answer_budget", `must be ${MIN_BUDGET} tokens or more.`);
   const scope = { filter: canonical(filter ?? null), sort: canonical(order ?? null) };
@@ -434,8 +435,10 @@ function hasMore(value: unknown, count: number, depth = 0, evidence: boolean[] =
     if (typeof member === "boolean" && isMore) evidence.push(member);
     else if (member === null && isNext) evidence.push(false);
     else if (typeof member === "string" && isNext) evidence.push(member !== "");
-    else if (isTotal && typeof member === "number") evidence.push(Number.isInteger(member) && member > count);
-    else if (isTotal && typeof member === "bigint") evidence.push(member > count);
+    // A total below the number of items is wrong, or it counts something else.
+    else if (isTotal && (Number.isInteger(member) || typeof member === "bigint") && Number(member) >= count) {
+      evidence.push(Number(member) > count);
+    }
   }
   return evidence.length === 0 ? undefined : evidence.includes(true);
 }
@@ -451,9 +454,15 @@ function replaced(value: unknown, path: Path, by: unknown, from = 0): unknown {
 /** An answer that is a page: its items, its description, and what is beside the list. */
 function paged(value: unknown, path: Path, items: readonly unknown[], description: JsonObject): JsonObject {
   const found = new Map<string, unknown>(Object.entries({ items, ...description }));
+  // A complete list has no other pages than this one's.
+  const totals = Object.values(description).flatMap((info) => [own(info, "totalCount"), own(info, "total_items")]);
+  const isComplete = totals.some((total) => total !== undefined);
+  const saysMore = (info: unknown): boolean => ["hasNextPage", "has_more"].some((name) => own(info, name) !== undefined);
+  const isOther = (key: string, one: unknown): boolean =>
+    found.has(key) || (isComplete && DESCRIPTIONS.includes(key) && saysMore(one));
   let level = value;
   for (const name of path) {
-    const rest = Object.entries(level as JsonObject).filter(([key]) => key !== name && !found.has(key));
+    const rest = Object.entries(level as JsonObject).filter(([key, one]) => key !== name && !isOther(key, one));
     for (const [key, one] of rest) found.set(key, one);
     level = own(level, name);
   }
@@ -622,17 +631,23 @@ function warnUnknown(control: string, paths: readonly Path[], items: readonly un
   const isThere = (path: Path): boolean => items.some((item) => valuesOf(item, path).length > 0);
   const unknown = [...seen].filter(([, path]) => items.length > 0 && !isThere(path));
   const known = unknown.length === 0 ? [] : [...knownPaths(items.slice(0, SAMPLE))];
-  for (const [index, [name]] of unknown.entries()) {
-    const near = index < MAX.hints ? nearest(name, known) : [];
+  for (const [name] of unknown.slice(0, MAX.hints)) {
+    const near = nearest(name, known);
     const [last = ""] = /[^.]*$/.exec(name) ?? [];
     const isInside = control === "filter" && known.includes(name.slice(0, -last.length - 1));
     const operator = isInside ? nearest(last, OPERATORS, 1) : [];
-    const shown = near.length > 0 ? near : known.filter((path) => !path.includes(".")).slice(0, 12);
+    const named = near.length > 0 ? near : known.filter((path) => !path.includes("."));
+    // Names from the data could be sentences.
+    const shown = named.filter((path) => quoted(path) !== "").slice(0, 12);
     const meaning = operator.map((one) => `Did you mean the operator '${one}'?`).join("");
     const hint = meaning === "" ? `Fields: ${shown.join(", ")}.` : meaning;
-    const message = `No item has the field${quoted(name)} of '${control}'. ${hint}`;
+    const field = quoted(name) === "" ? "a requested field" : `the field${quoted(name)}`;
+    const message = `No item has ${field} of '${control}'. ${hint}`;
     warnings.push(note("FIELD_NOT_FOUND", message, { param_name: control, nearest: near }));
   }
+  const more = unknown.length - MAX.hints;
+  const message = `No item has ${more} more field(s) of '${control}'.`;
+  if (more > 0) warnings.push(note("FIELD_NOT_FOUND", message, { param_name: control, more }));
 }
 
 function knownPaths(values: readonly unknown[], prefix = "", depth = 0, found = new Set<string>()): Set<string> {
@@ -640,6 +655,7 @@ function knownPaths(values: readonly unknown[], prefix = "", depth = 0, found = 
     if (Array.isArray(value)) knownPaths(value.slice(0, 3), prefix, depth, found);
     for (const [name, member] of isObject(value) && depth < 3 ? Object.entries(value) : []) {
       if (found.size >= 300) return found;
+      if (name === "" || prefix.length + name.length > 96) continue;
       knownPaths([member], `${prefix}${name}.`, depth + 1, found.add(prefix + name));
     }
   }
@@ -777,9 +793,13 @@ function reduce({ value: whole, page }: Shaped, budget: number, step: Step): unk
     value = replaced(rest, place.path, items.slice(0, count));
   } else if (place.isList) value = cutPage(value, place, room, page, step, reduced);
   if (fits(stringify(value), room)) return value;
-  const { value: short, cuts } = shortened(value, room, SIZES);
+  // Without the description of a page, nobody could go on.
+  const isPage = page !== undefined || (place.isList && size === undefined);
+  const about = isPage ? descriptionOf(value) : {};
+  const left = Object.keys(about).length > 0 ? Math.max(0, room - tokens(stringify(about))) : room;
+  const { value: short, cuts } = shortened(isPage ? withoutDescription(value) : value, left, SIZES);
   tell(cuts);
-  return short;
+  return isObject(short) ? { ...short, ...about } : short;
 }
 
 /** The operation's own parameter for the size of a page, if it has cursors of its own. */
@@ -788,10 +808,18 @@ function ownPageSize(operation: Step["operation"]): string | undefined {
   return ["first", "limit", "page_size"].find((name) => meant(operation, name) !== undefined);
 }
 
+const DESCRIPTIONS = ["pageInfo", "pagination"];
+
 /** An answer without the members that describe a page. */
 function withoutDescription(value: unknown): unknown {
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !["pageInfo", "pagination"].includes(name)));
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !DESCRIPTIONS.includes(name)));
+}
+
+/** The members of an answer that describe a page. */
+function descriptionOf(value: unknown): JsonObject {
+  const members = isObject(value) ? Object.entries(value) : [];
+  return Object.fromEntries(members.filter(([name]) => DESCRIPTIONS.includes(name)));
 }
 
 type Reduced = (name: string, control: string, message: string, details?: JsonObject) => void;

@@ -103,7 +103,6 @@ export class HttpClient {
     throw error;
   }
 
-  /** Sends the request, and follows redirects. */
   async #follow(first: Hop, credentials: Credentials, signal: AbortSignal) {
     let hop = first;
     for (let hops = 0; hops <= MAX_HOPS; hops += 1) {
@@ -119,7 +118,6 @@ export class HttpClient {
       const raw = [...headers].map(([name, value]) => [name, Buffer.from(value).toString("latin1")]);
       const all = [["user-agent", "mcpaql-adapter"], ["accept-encoding", "gzip"], ...raw].flat();
       const dispatcher = rangeOf(url) === "loopback" ? this.#direct : this.#proxied;
-      // The signal limits the time.
       const options = { dispatcher, signal, headersTimeout: 0, bodyTimeout: 0, onInfo };
       const reply = await send(url, { method, headers: all, body: body ?? null, ...options });
       const header = (name: string): string | undefined => [reply.headers[name]].flat()[0];

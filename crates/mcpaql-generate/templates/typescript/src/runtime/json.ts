@@ -24,7 +24,6 @@ export function rewrite(json: string, tokens: RegExp, by: (token: string) => str
 export class RawJson {
   readonly text: string;
 
-  /** `text` must be JSON. */
   constructor(text: string) { this.text = rewrite(text, SPACES, () => ""); }
 
   /** For callers of `JSON.stringify`. */
@@ -40,7 +39,6 @@ export function parse(text: string): unknown {
   return JSON.parse(marked, (_key, item: unknown) => (isMarked(item) ? BigInt(item.slice(MARK.length)) : item));
 }
 
-/** Writes JSON, bigints as numbers. */
 export function stringify(value: unknown): string {
   const kept: string[] = [];
   const text = JSON.stringify(value ?? null, function (this: JsonObject, key: string, item: unknown) {

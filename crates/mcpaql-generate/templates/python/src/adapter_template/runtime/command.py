@@ -45,7 +45,6 @@ def _arguments(text: str, given: Mapping[str, Any], *, past_options: bool) -> li
     pieces, out = _PLACEHOLDER.split(text), list[str]()
     names = pieces[1::2]
     only = given[names[0]] if len(names) == 1 else None
-    # A list repeats the argument for each of its items.
     rows = [{names[0]: item} for item in only if item is not None] if isinstance(only, list) else [given]
     for row in rows:
         pieces[1::2] = [styles.scalar(row[name]) for name in names]
@@ -109,7 +108,6 @@ class CommandRunner:
     def _shown(self, output: bytes, command: CommandLine[Any], args: Mapping[str, Any]) -> str:
         """Returns the end of an output without escape sequences, secrets, sensitive arguments and local paths."""
         own = scalars(args.get(name) for name, param in command.params.items() if param.sensitive)
-        # Programs often print a value line by line.
         hidden = {line: "***" for text in own for line in (text, *text.splitlines())} | self._hidden
         hidden |= {place: shown for place, shown in ((self._cwd, "."), (os.environ.get("HOME"), "~")) if place}
         text = _ESCAPES.sub("", output.decode(errors="replace"))

@@ -35,6 +35,7 @@ _OPERATORS = "gt gte lt lte contains starts_with in not exists".split()
 _PRESETS = ["minimal", "standard", "full"]
 _MAX_PARTS, _MAX_FIELDS, _MAX_CONDITIONS, _MAX_DEPTH, _MAX_SORT_KEYS, _MAX_HINTS = 32, 200, 100, 8, 16, 5
 _PAGE, _MAX_PAGE, _SAMPLE = 25, 1000, 20
+_PLAIN = re.compile(r"[\w./:-]{1,64}")  # names in messages; others could be sentences
 _BUDGET, _MIN_BUDGET, _OVERHEAD, _PAGE_TOKENS = 8000, 100, 200, 60
 
 
@@ -69,6 +70,13 @@ class Controls:
     page: PageRequest | None = None
     budget: int | None = None
     scope: Any = None  # the filter and the order as they were sent
+
+
+def _whole(value: Any) -> Any:
+    """Returns the integer that `2.0` or `"2"` means, and other values as they are."""
+    if isinstance(value, str) and re.fullmatch(r"\+?[0-9]{1,20}", value.strip()):
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _wrong_type(param: str, problem: str) -> OpError:
@@ -139,7 +147,7 @@ def _read(given: dict[str, Any], notes: list[Any]) -> Controls:
     controls.filter = _read_filter(given["filter"]) if "filter" in given else None
     controls.sort = _read_sort(given["sort"]) if "sort" in given else []
     controls.page = _read_page(given, notes)
-    controls.budget = budget = given.get("answer_budget")
+    controls.budget = budget = _whole(given.get("answer_budget"))
     if budget is not None and (type(budget) is not int or budget < _MIN_BUDGET):
         raise param_error("answer_budget", f"must be {_MIN_BUDGET} tokens or more.")
     return controls
@@ -332,9 +340,7 @@ def _read_page(given: dict[str, Any], notes: list[Note]) -> PageRequest | None:
         raise _wrong_type("pagination", f"has conflicting controls: {given_names}. Use one style of pages.")
 
     def number(name: str, least: int, usual: int) -> int:
-        value = given.get(name, usual)
-        if isinstance(value, str) and re.fullmatch(r"\+?[0-9]{1,20}", value.strip()):
-            value = int(value)
+        value = _whole(given.get(name, usual))
         if type(value) is not int or not 0 <= value < 2**64:
             raise _wrong_type(name, f"must be an integer from {least}.")
         if value < least:
@@ -504,7 +510,8 @@ def _evidence(value: Any, count: int, depth: int = 0) -> Iterator[bool]:
             elif "next" in words and isinstance(member, str | None):
                 yield bool(member)
             elif "total" in words and not words & {"page", "pages"} and isinstance(member, (int, float)):
-                yield isinstance(member, int) and member > count
+                # A total below the number of items is wrong, or it counts something else.
+                yield from [member > count] if isinstance(_whole(member), int) and member >= count else []
 
 
 def _has_more(value: Any, count: int, rules: Row) -> bool:
@@ -520,9 +527,12 @@ def _replaced(value: Any, path: Path, new: Any) -> Any:
 
 def _paged(value: Any, path: Path, items: list[Any], description: dict[str, Any]) -> dict[str, Any]:
     """Returns an answer that is a page: its items, its description, and what is beside the list."""
-    found = {"items": items, **description}
+    found, info = {"items": items, **description}, next(iter(description.values()))
+    # A complete list has no other pages than this one's.
+    says_more = {"hasNextPage", "has_more"} if {"totalCount", "total_items"} & info.keys() else set[str]()
     for name in path:
-        found = found | {key: one for key, one in value.items() if key != name and key not in found}
+        other = {key for key in _PAGE_NAMES if isinstance(one := value.get(key), dict) and says_more & one.keys()}
+        found = found | {key: one for key, one in value.items() if key not in (name, *found, *other)}
         value = value[name]
     return found
 
@@ -678,15 +688,19 @@ def _warn_unknown(control: str, paths: list[Path], items: list[Any], notes: list
     """Warns about fields that no item has, with the nearest ones."""
     unknown = [".".join(path) for path in dict.fromkeys(paths) if items and not _has(items, path)]
     known = list(dict.fromkeys(islice((name for item in items[:_SAMPLE] for name in _known(item)), 1000)))[:300]
-    for index, name in enumerate(unknown):
-        near = nearest(name, known, 3) if index < _MAX_HINTS else []
+    for name in unknown[:_MAX_HINTS]:
+        near = nearest(name, known, 3)
         outer, _, last = name.rpartition(".")
         operator = nearest(last, _OPERATORS) if control == "filter" and outer in known else []
-        shown = ", ".join(near or [path for path in known if "." not in path][:12])
+        plain = [path for path in near or known if _PLAIN.fullmatch(path) and (near or "." not in path)]
+        shown = ", ".join(plain[:12])
         hint = f"Did you mean the operator '{operator[0]}'?" if operator else f"Fields: {shown}."
-        quoted = f" '{name}'" if re.fullmatch(r"[\w./:-]{1,64}", name) else ""
-        message = f"No item has the field{quoted} of '{control}'. {hint}"
+        field = f"the field '{name}'" if _PLAIN.fullmatch(name) else "a requested field"
+        message = f"No item has {field} of '{control}'. {hint}"
         notes.append(_note("FIELD_NOT_FOUND", message, param_name=control, nearest=near))
+    if (more := len(unknown) - _MAX_HINTS) > 0:
+        message = f"No item has {more} more field(s) of '{control}'."
+        notes.append(_note("FIELD_NOT_FOUND", message, param_name=control, more=more))
 
 
 def _known(value: Any, prefix: str = "", depth: int = 0) -> Iterator[str]:
@@ -695,8 +709,9 @@ def _known(value: Any, prefix: str = "", depth: int = 0) -> Iterator[str]:
             yield from _known(item, prefix, depth)
     elif isinstance(value, dict) and depth < 3:
         for name, member in value.items():
-            yield prefix + name
-            yield from _known(member, f"{prefix}{name}.", depth + 1)
+            if name and len(prefix + name) <= 96:
+                yield prefix + name
+                yield from _known(member, f"{prefix}{name}.", depth + 1)
 
 
 def _examples(conditions: list[tuple[Path, Test]], items: list[Any]) -> dict[str, list[Any]]:
@@ -867,9 +882,19 @@ def _reduce(value: Any, page: Page | None, budget: int, step: _Step) -> Any:
         value = _paged(rest, place, items[:count], _description(page, step.sign))
     if _fits(json_text(value), room):
         return value
+    value, about, room = _apart(value, page, room)
     short, cuts = shortened(_SIZES)
     tell(cuts)
-    return short
+    return {**short, **about} if about else short
+
+
+def _apart(value: Any, page: Page | None, room: int) -> tuple[Any, dict[str, Any], int]:
+    """Takes the description of a page out of an answer. Without it, nobody could go on."""
+    about = {name: value[name] for name in _PAGE_NAMES if page and name in value}
+    if not about:
+        return value, about, room
+    rest = {name: one for name, one in value.items() if name not in about}
+    return rest, about, max(0, room - tokens(json_text(about)))
 
 
 def _cut_own_page(value: Any, place: Path, room: int, size: str, notes: list[Note]) -> Any:

@@ -61,7 +61,6 @@ def build(base: httpx.URL, headers: Mapping[str, str], reserved: Reserved, reque
     _set_headers(sent, reserved, request, args)
     kind, content = _body(request, args) or ("", None)
     named = sent.pop("content-type", kind)
-    # Servers need the exact media type to read these bodies.
     if request.body == "multipart" or (request.body == "form" and not named.startswith(_FORM)):
         named = kind
     sent |= {} if content is None else {"content-type": named}
@@ -131,7 +130,6 @@ def _body(request: Request, args: Args) -> tuple[str, bytes] | None:
     declared = any(param.place == "body" for param in request.params.values())
     if request.body_template is not None:
         value = _filled({"": request.body_template}, args).get("")
-    # Methods that expect a body get an empty one.
     elif whole not in args if whole else not (fields or (declared and request.method in ("POST", "PUT", "PATCH"))):
         return None
     else:

@@ -63,7 +63,6 @@ async def _lines(writing: asyncio.Future[Any]) -> AsyncIterator[str]:
         with suppress(ValueError):
             message = check_given(read_json(line.decode() if len(line) <= _MAX_LINE_BYTES else ""))
             code, keys = types.INVALID_REQUEST, message if isinstance(message, dict) else {"id": None}
-            # Responses and notifications are not answered.
             waits = "id" in keys and ("method" in keys or not keys.keys() & {"result", "error"})
             types.jsonrpc_message_adapter.validate_python(message, by_name=False)
             yield line.decode()

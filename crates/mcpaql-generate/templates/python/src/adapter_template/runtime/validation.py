@@ -64,6 +64,11 @@ _KEYWORDS[int] = {"minimum": operator.le, "exclusiveMinimum": operator.lt, "mult
 _KEYWORDS[int] = _KEYWORDS[float] = _KEYWORDS[int] | {"maximum": operator.ge, "exclusiveMaximum": operator.gt}
 
 
+def _is_ignored(name: str) -> bool:
+    """Whether a name belongs to the protocol. A dry run never does: this server has none, and the call would run."""
+    return name.startswith("_") and re.sub(r"[^a-z]", "", name.lower()) != "dryrun"
+
+
 def snake_case(text: str) -> str:
     """Returns `user_id` for `userID`, `user-id` and `User ID`."""
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?!.s(?![a-z]))", "_", text)
@@ -116,7 +121,7 @@ class Checker:
     def _named(self, given: dict[str, Any]) -> dict[str, Any]:
         """Returns the parameters by their declared names. The exact name takes precedence over other spellings."""
         fields = given.pop("input", {}) if self._operation.get("takes_input") else {}
-        if unknown := [name for name in given if self.name_of(name) is None and not name.startswith("_")]:
+        if unknown := [name for name in given if self.name_of(name) is None and not _is_ignored(name)]:
             valid = [*self._params, *["input"][: self._operation.get("takes_input", 0)]]
             raise _unknown("VALIDATION_UNKNOWN_PARAM", "params", unknown, valid)
         args = {name: value for name, value in given.items() if name in self._params}
@@ -127,7 +132,7 @@ class Checker:
             raise param_error("input", "must be an object.", "VALIDATION_INVALID_TYPE")
         valid = [name for name, param in self._params.items() if not param.get("identifier")]
         wrong = [name for name in fields if self.name_of(name) not in valid]
-        if unknown := [name for name in wrong if self.name_of(name) or not name.startswith("_")]:
+        if unknown := [name for name in wrong if self.name_of(name) or not _is_ignored(name)]:
             raise _unknown("VALIDATION_UNKNOWN_FIELD", "fields", unknown, valid, param_name="input")
         for name, value in fields.items():
             if (own := self.name_of(name)) and _text(args.setdefault(own, value)) != _text(value):
