@@ -106,7 +106,7 @@ codes! {
         "Check the identifier: list or search the resources first.";
     PermissionDenied "PERMISSION_DENIED" User
         "The target rejected the credentials, or they are missing, or the host is not allowed; or a rule, a pause or a person has denied the call."
-        "Tell the user what the message says. The operator can set credentials, allow the host, or change the rule.";
+        "Tell the user: the message says why. The operator can set credentials, allow the host, or change the rule.";
     PermissionTrust "PERMISSION_TRUST_LEVEL_INSUFFICIENT" User
         "The operator has not granted this adapter enough trust for the operation."
         "Tell the user which operation needs more trust: the operator can grant it.";

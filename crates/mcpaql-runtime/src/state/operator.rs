@@ -139,7 +139,7 @@ impl OperatorState {
     /// Creates a state that ends with the process.
     #[must_use]
     pub fn in_memory() -> OperatorState {
-        OperatorState::with_table(OperatorTable::Memory(MemoryState::default()), Clock::system())
+        OperatorState::with_table(OperatorTable::Memory(Box::default()), Clock::system())
     }
 
     /// Whether the state outlives the process.

@@ -53,7 +53,7 @@ impl Served {
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut text = String::new();
         stream.read_to_string(&mut text).await.unwrap();
-        Reply(text[9..12].parse().unwrap(), text)
+        Reply(text.split(' ').nth(1).unwrap().parse().unwrap(), text)
     }
 
     async fn cookie(&self) -> String {
