@@ -175,7 +175,6 @@ pub struct Caller {
     input: Option<Arc<ClientInput>>,
     name: Option<CallerName>,
     client_name: OnceLock<Option<String>>,
-    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only requests over HTTP have headers"))]
     headers: Option<Arc<HeaderMap>>,
 }
 

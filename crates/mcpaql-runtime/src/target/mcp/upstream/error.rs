@@ -165,6 +165,10 @@ impl CallFailure {
     }
 
     /// Returns whether the call may be sent again. `is_read` says that running it twice does no harm.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(unused_variables, reason = "only servers behind URLs doubt a session")
+    )]
     pub(super) fn may_repeat(&self, is_read: bool) -> bool {
         match self.effect {
             CallEffect::Unknown => false,
