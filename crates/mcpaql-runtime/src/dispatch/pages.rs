@@ -345,7 +345,7 @@ fn incomplete(walk: &PageWalk<'_>, fetched: usize, reason: &str) -> Warning {
 fn starts_later(pages: &Pagination) -> Warning {
     let at = pages.at.as_deref().unwrap_or("page");
     let message = format!(
-        "The list starts with the page of '{at}', so earlier pages are missing. For all pages, leave '{at}' out."
+        "The list starts with the page chosen by '{at}', so earlier pages are missing. For all pages, leave '{at}' out."
     );
     Warning::new("PARTIAL_LIST", message)
 }

@@ -130,7 +130,8 @@ fn reduce(
         false => budget.saturating_sub(tokens::answer_tokens(&Value::from(description.clone()).to_string())),
     };
     let (mut value, warning) = shorten(&value, Vec::new(), left, request, (&SIZES, style));
-    if let Some(members) = value.as_object_mut() {
+    if let Some(members) = value.as_object_mut().filter(|_| !description.is_empty()) {
+        members.entry(PAGE_ITEMS).or_insert_with(|| Vec::<Value>::new().into());
         members.extend(description);
     }
     warnings.extend(warning.map(|warning| style.apply(warning)));
@@ -224,6 +225,10 @@ fn fit_part(
         Value::Object(map) => Value::from_iter(map.into_iter().take(count.max(1))),
         other => other,
     };
+    // A name cannot be shortened, so a member whose name alone is too long is left out.
+    if let Value::Object(map) = &mut part {
+        map.retain(|name, _| count > 0 || tokens::fits(&Value::from(name.as_str()).to_string(), left));
+    }
     if count == 0 {
         let base = |name: String| match field.as_str() {
             "" => vec![name],

@@ -108,6 +108,20 @@ fn a_small_page_keeps_an_item_and_the_cursor_of_the_next_one() {
 }
 
 #[test]
+fn a_page_always_has_its_items_even_if_none_fits() {
+    let data = answer(issues(137), json!({"answer_budget": 100})).unwrap().data.into_value();
+    assert!(data["items"].is_array() && data["pageInfo"]["endCursor"].is_string(), "{data}");
+}
+
+#[test]
+fn a_part_leaves_out_a_member_whose_name_is_too_long() {
+    let data = json!({"id": 1, ("k".repeat(300_000)): 2, "c": 3});
+    let shaped = answer(data, json!({"part": {"field": "", "offset": 1}, "answer_budget": 1000})).unwrap();
+    assert!(total(&shaped) <= 1000);
+    assert_eq!(shaped.data.into_value()["next_offset"], 2);
+}
+
+#[test]
 fn advice_to_read_a_part_can_be_followed() {
     let deep = (0..60).fold(json!("x".repeat(20_000)), |inner, _| json!({"a": inner}));
     let odd = json!({"id": 1, "at once": {"b": "x".repeat(40_000)}});

@@ -799,7 +799,8 @@ function reduce({ value: whole, page }: Shaped, budget: number, step: Step): unk
   const left = Object.keys(about).length > 0 ? Math.max(0, room - tokens(stringify(about))) : room;
   const { value: short, cuts } = shortened(isPage ? withoutDescription(value) : value, left, SIZES);
   tell(cuts);
-  return isObject(short) ? { ...short, ...about } : short;
+  if (!isObject(short) || Object.keys(about).length === 0) return short;
+  return { items: [], ...short, ...about };
 }
 
 /** The operation's own parameter for the size of a page, if it has cursors of its own. */

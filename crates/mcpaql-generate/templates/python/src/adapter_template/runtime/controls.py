@@ -885,7 +885,7 @@ def _reduce(value: Any, page: Page | None, budget: int, step: _Step) -> Any:
     value, about, room = _apart(value, page, room)
     short, cuts = shortened(_SIZES)
     tell(cuts)
-    return {**short, **about} if about else short
+    return {"items": [], **short, **about} if about else short
 
 
 def _apart(value: Any, page: Page | None, room: int) -> tuple[Any, dict[str, Any], int]:
