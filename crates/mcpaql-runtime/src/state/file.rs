@@ -105,6 +105,10 @@ pub(crate) async fn open_writer(path: &Path, layout: FileLayout) -> Result<Sqlit
     enter_wal(&mut writer).await.map_err(failed)?;
     if found < layout.newest() {
         migrate(path, &mut writer, layout).await?;
+    } else {
+        // SQLite opens a file that cannot be written for reading only, without an error.
+        let change = writer.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        change.rollback().await.map_err(failed)?;
     }
     Ok(writer)
 }
