@@ -295,6 +295,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "document.json"
         file.write_text(json.dumps(document))
+        # The operator allows everything, so that every request is sent.
+        rules = Path(folder) / ".config" / "mcpaql" / "config.yaml"
+        rules.parent.mkdir(parents=True)
+        rules.write_text("rules: [{ name: all, decision: allow }]\n")
         environment = {"HOME": folder, "PATH": os.environ["PATH"]}
         name = re.sub(r"[^A-Za-z0-9]+", "_", document["info"]["title"]).strip("_").upper()
         environment |= {f"{name}_{key}": "secret" for key in

@@ -294,6 +294,10 @@ def run(folder):
         rows.append(row)
         faults += found
         entries.append(f"  - name: {name}\n    mcp: {{command: {json.dumps(command)}}}\n")
+    # Answers are compared, not decisions.
+    rules = folder / ".config" / "mcpaql" / "config.yaml"
+    rules.parent.mkdir(parents=True)
+    rules.write_text("rules: [{ name: all, decision: allow }]\n")
     (folder / "mcpaql.yaml").write_text("adapters:\n" + "".join(entries))
     mcpaql("check", cwd=folder)
     sizes = {name: [] for name in known}
