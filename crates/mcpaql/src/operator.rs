@@ -5,7 +5,7 @@
 
 use crate::file;
 use crate::output::{self, error_with_hint};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::gate::config::GateConfig;
 use mcpaql_core::gate::log::{LogRecord, RecordKind};
@@ -92,7 +92,11 @@ pub(crate) fn gate_config() -> Result<GateConfig> {
 pub(crate) async fn open_state() -> Result<OperatorState> {
     let folder = state_folder();
     let opened = OperatorState::open(folder.as_deref()).await;
-    opened.context("cannot open the operator's state")
+    opened.map_err(|error| {
+        let causes = format!("{:#}", anyhow::Error::from(error));
+        let hint = "approvals, counters and the log are stored there; make the folder writable, or set XDG_STATE_HOME to another one";
+        error_with_hint(format!("cannot open the operator's state: {causes}"), hint)
+    })
 }
 
 /// Whether the operator's state exists. Without it, nothing is granted, paused or waiting.
