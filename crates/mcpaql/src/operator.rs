@@ -5,7 +5,7 @@
 
 use crate::file;
 use crate::output::{self, error_with_hint};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use mcpaql_core::diagnostic::{Diagnostic, Severity};
 use mcpaql_core::gate::config::GateConfig;
 use mcpaql_core::gate::log::{LogRecord, RecordKind};
