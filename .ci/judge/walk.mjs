@@ -70,9 +70,15 @@ for (const [question, params, line, body] of walks) {
     for (const [position, hit] of hits.entries()) {
         const read = await ask("github_mcpaql_read", "introspect", { name: hit.name, detail: "signature" });
         arrived.length = 0;
-        const called = await ask(`github_mcpaql_${hit.endpoint}`, hit.name, params);
+        const tool = `github_mcpaql_${hit.endpoint}`;
+        let called = await ask(tool, hit.name, params);
         spent[1] += read.tokens;
         spent[2] += called.tokens;
+        const token = called.answer.error?.details?.confirmation_token;
+        if (token) {
+            called = await ask(tool, hit.name, { ...params, confirmation_token: token });
+            spent[2] += called.tokens;
+        }
         const [request] = arrived;
         const same = request && request.line === line && (!body || JSON.stringify(body) === request.body);
         if (same && called.answer.success && read.answer.data.operation.signature.startsWith(`${hit.name}(`)) {
