@@ -116,7 +116,8 @@ impl Bench {
     pub(crate) fn serve(&self, documents: &[&Path], data: &str) -> Command {
         let mut command = Command::new(&self.server);
         command.arg("serve").args(documents).arg("--data").arg(self.folder.path().join(data));
-        command.env("RUST_LOG", "warn").current_dir(self.folder.path());
+        command.env("RUST_LOG", "warn").env("XDG_STATE_HOME", self.folder.path().join("state"));
+        command.current_dir(self.folder.path());
         command
     }
 

@@ -5,6 +5,7 @@ use crate::load::{AT_A_TIME, Bench, Round, Subject, middle, own};
 use crate::relay::TOOLS;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
+use std::path::Path;
 use std::time::Duration;
 
 /// Every call in these three ways.
@@ -19,6 +20,7 @@ pub(crate) async fn prepare(bench: &mut Bench) -> Result<()> {
     let program = std::env::current_exe()?.display().to_string();
     let servers = json!({"adapters": [{"name": "issues", "mcp": {"command": [program, "mcp-server"]}}]});
     std::fs::write(bench.folder.path().join("mcpaql.yaml"), servers.to_string())?;
+    let configuration = ["--config", "mcpaql.yaml"].map(Path::new);
     for (tool, [directly, bare, ours]) in TOOLS.into_iter().zip(NAMES) {
         let nothing = json!({});
         let pipes = Pipes::start(&mut own("mcp-server"), tool, &nothing).await?;
@@ -26,7 +28,7 @@ pub(crate) async fn prepare(bench: &mut Bench) -> Result<()> {
         let pipes = Pipes::start(own("mcp-proxy").args([&program, "mcp-server"]), tool, &nothing).await?;
         bench.add(bare, None, Peer::Pipes(Box::new(pipes)));
         let call = json!({"operation": tool, "params": nothing});
-        let mut pipes = Pipes::start(&mut bench.serve(&[], tool), "issues_mcpaql_read", &call).await?;
+        let mut pipes = Pipes::start(&mut bench.serve(&configuration, tool), "issues_mcpaql_read", &call).await?;
         reached(&mut pipes).await.context(ours)?;
         bench.add(ours, None, Peer::Pipes(Box::new(pipes)));
     }
