@@ -236,6 +236,18 @@ impl Catalog {
             .map(FlaggedOperation::refusal)
     }
 
+    /// Withholds operations that the operator has not approved. `all` is the catalog with them; a call of a tool that only it has is
+    /// answered with the reason.
+    pub fn withhold_unapproved(&mut self, all: &Catalog, names: Vec<String>) {
+        for tool in all.tools.iter().filter(|tool| !self.routes.contains_key(&tool.name)) {
+            let is_behind = |name: &&String| all.get(name).is_some_and(|entry| entry.tool == tool.name);
+            if let Some(first) = names.iter().find(is_behind) {
+                self.withheld_tools.insert(tool.name.clone(), first.clone());
+            }
+        }
+        self.unapproved = names;
+    }
+
     fn unapproved_error(&self, operation: &str) -> OpError {
         let adapter = &self.adapter.name;
         let message = format!(

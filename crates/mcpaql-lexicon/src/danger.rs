@@ -41,21 +41,30 @@ impl Danger {
     }
 }
 
+/// Returns the danger level that the start of a name says, whatever the category.
+#[must_use]
+pub fn danger_of_start(name: &str) -> Option<Danger> {
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    if starts(&["drop_", "delete_all", "truncate_", "reset_", "destroy_", "wipe_"]) {
+        Some(Danger::Forbidden)
+    } else if starts(&["force_", "bulk_delete", "purge_", "override_", "bypass_"]) {
+        Some(Danger::Dangerous)
+    } else {
+        None
+    }
+}
+
 /// Returns the danger level of an operation that does not declare one: by name pattern (the highest match), otherwise
 /// by category.
 #[must_use]
 pub fn danger_of(name: &str, category: Category) -> Danger {
-    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     let ends = |suffixes: &[&str]| suffixes.iter().any(|suffix| name.ends_with(suffix));
     if category != Category::Read {
-        if starts(&["drop_", "delete_all", "truncate_", "reset_", "destroy_", "wipe_"])
-            || ends(&["_production"])
-        {
+        let by_start = danger_of_start(name);
+        if by_start == Some(Danger::Forbidden) || ends(&["_production"]) {
             return Danger::Forbidden;
         }
-        if starts(&["force_", "bulk_delete", "purge_", "override_", "bypass_"])
-            || ends(&["_permanently", "_without_backup"])
-        {
+        if by_start == Some(Danger::Dangerous) || ends(&["_permanently", "_without_backup"]) {
             return Danger::Dangerous;
         }
     }

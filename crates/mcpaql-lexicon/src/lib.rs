@@ -20,7 +20,7 @@ pub mod verbs;
 mod word_set;
 mod words;
 
-pub use danger::{Danger, danger_of};
+pub use danger::{Danger, danger_of, danger_of_start};
 pub use effect::{Category, Effect};
 pub use number::{is_plural, plural, singular};
 pub use sentence::{

@@ -61,7 +61,8 @@ pub fn state_folder() -> Option<PathBuf> {
 #[must_use]
 pub fn user_folder(variable: &str, unix: &str, mac: &str) -> Option<PathBuf> {
     let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = from(variable).or_else(|| {
+    // A relative path would be in whatever folder the program was started in.
+    let base = from(variable).filter(|path| path.is_absolute()).or_else(|| {
         let home = from("HOME");
         if cfg!(target_os = "macos") {
             home.map(|home| home.join(mac))

@@ -49,7 +49,7 @@ impl OperatorConfig {
     /// When the file cannot be read.
     pub(crate) fn read() -> Result<Option<OperatorConfig>> {
         let Some(path) = config_path() else { return Ok(None) };
-        if std::fs::metadata(&path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        if std::fs::symlink_metadata(&path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
             return Ok(None);
         }
         let source = Source::new(path.display().to_string(), file::read_text(&path)?);

@@ -205,8 +205,12 @@ pub(crate) fn programs(content: &Value, folder: &Path) -> Map<String, Value> {
     let mut found = Map::new();
     for word in content::command_words(content) {
         let candidates = [folder.join(word), PathBuf::from(word)];
+        // A link in the folder counts, wherever it leads.
         let inside = |path: &PathBuf| {
-            path.canonicalize().ok().filter(|real| real.starts_with(&root) && real.is_file())
+            let parent = path.parent()?.canonicalize().ok()?;
+            let real = path.canonicalize().ok()?;
+            let is_inside = parent.starts_with(&root) || real.starts_with(&root);
+            (is_inside && real.is_file()).then_some(real)
         };
         if let Some(path) = candidates.iter().find_map(inside) {
             found.insert(word.to_owned(), hash_of_file(&path).into());

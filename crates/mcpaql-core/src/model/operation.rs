@@ -20,6 +20,7 @@ use crate::hints::HintOverrides;
 use crate::lifecycle::{ExecutionAction, Lifecycle};
 use indexmap::IndexMap;
 pub use mcpaql_lexicon::{Category, Danger, danger_of};
+use mcpaql_lexicon::{Effect, danger_of_start};
 use mcpaql_shape::{DeclaredFields, HiddenFields};
 use serde_json::Value;
 
@@ -120,8 +121,20 @@ impl Operation {
     pub fn effective_danger(&self) -> Danger {
         match &self.danger_notes {
             Some(notes) if notes.is_operators => self.danger,
-            _ => self.danger.max(danger_of(&self.name, self.category)),
+            _ => {
+                let by_name = danger_of(&self.name, self.category);
+                // A read with such a name, or a deletion that is listed as something else, is suspicious.
+                let by_start = danger_of_start(&self.name).unwrap_or(Danger::Safe);
+                let by_effect = if self.deletes() { Danger::Destructive } else { Danger::Safe };
+                self.danger.max(by_name).max(by_start).max(by_effect)
+            }
         }
+    }
+
+    /// Whether it deletes something, whatever category it is listed under.
+    fn deletes(&self) -> bool {
+        let sends_delete = matches!(&self.binding, Binding::Http(http) if http.method == "DELETE");
+        sends_delete || matches!(self.facts.effect, Effect::Delete)
     }
 
     /// Returns why a call with this danger level needs a confirmation, for the user.
@@ -716,4 +729,34 @@ pub fn operation_pointer(name: &str) -> String {
 #[must_use]
 pub fn param_pointer(operation: &str, name: &str) -> String {
     format!("/operations/{operation}/params/{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::Reach;
+
+    #[test]
+    fn neither_a_category_nor_a_declared_level_lowers_the_danger() {
+        let read = || Facts::read(Reach::Process);
+        let mut wipe = Operation::new("wipe_thing", Category::Read, read(), Binding::Code);
+        wipe.danger = Danger::Safe;
+        assert_eq!(wipe.effective_danger(), Danger::Forbidden);
+        let deletes = Facts { effect: Effect::Delete, ..read() };
+        let mut add = Operation::new("add_thing", Category::Create, deletes, Binding::Code);
+        add.danger = Danger::Safe;
+        assert_eq!(add.effective_danger(), Danger::Destructive);
+        let mut set = Operation::new("set_thing", Category::Update, read(), Binding::Code);
+        set.binding = Binding::Http(HttpBinding::new("DELETE", Vec::new()));
+        assert_eq!(set.effective_danger(), Danger::Destructive);
+        // A word at the end of the name of a read says nothing.
+        let list = Operation {
+            danger: Danger::Safe,
+            ..Operation::new("list_production", Category::Read, read(), Binding::Code)
+        };
+        assert_eq!(list.effective_danger(), Danger::Safe);
+        let operators = DangerNotes { is_operators: true, ..DangerNotes::default() };
+        wipe.danger_notes = Some(Box::new(operators));
+        assert_eq!(wipe.effective_danger(), Danger::Safe);
+    }
 }

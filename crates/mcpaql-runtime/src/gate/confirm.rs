@@ -286,7 +286,11 @@ impl AdapterGate {
         shown.insert("reasons".to_owned(), reasons(operation, decision).into());
         shown.insert("params".to_owned(), redact(call.args, &sensitive));
         if let Some(current) = current {
-            shown.insert("current".to_owned(), shortened(current));
+            let visible = match current {
+                Value::Object(record) => redact(record, &sensitive),
+                other => other.clone(),
+            };
+            shown.insert("current".to_owned(), shortened(&visible));
             let changes = changes(current, call.args, &sensitive);
             if !changes.is_empty() {
                 shown.insert("changes".to_owned(), changes.into());

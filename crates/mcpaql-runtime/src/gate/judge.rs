@@ -3,6 +3,7 @@
 //! The order: introspection, `--read-only`, pauses, then rules, quotas, danger and trust, then the confirmation. Rules and quotas are read and
 //! counted in one step, so that calls that run at the same time cannot exceed a limit together.
 
+use super::request::flat_args;
 use super::{AdapterGate, AllowedCall, CallTrail, GateDecision, GateRequest, Pass};
 use crate::caller::EntryPoint;
 use mcpaql_core::error::{Code, OpError};
@@ -35,7 +36,8 @@ impl AdapterGate {
         }
         #[cfg(test)]
         super::tests::record(request.entry);
-        let call = request.gated_call(&self.adapter);
+        let args = flat_args(request);
+        let call = request.gated_call(&self.adapter, &args);
         let outcome = match self.check_stops(&call, request).await {
             Ok(()) => self.judge(&call, request).await,
             Err(error) => Err((error, None)),

@@ -5,8 +5,9 @@ use crate::protocol::Feature;
 use futures_util::future::BoxFuture;
 use mcpaql_core::adapter::{McpLink, TargetConfig};
 use mcpaql_core::gate::call::GatedCall;
-use mcpaql_core::operation::{Binding, Category, Danger, Operation};
+use mcpaql_core::operation::{Binding, Category, Danger, Operation, Param};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -113,7 +114,7 @@ impl<'a> GateRequest<'a> {
     }
 
     /// Returns the call as the rules see it.
-    pub(super) fn gated_call(&self, adapter: &'a str) -> GatedCall<'a> {
+    pub(super) fn gated_call(&self, adapter: &'a str, args: &'a Map<String, Value>) -> GatedCall<'a> {
         let operation = self.subject.operation();
         GatedCall {
             adapter,
@@ -124,7 +125,7 @@ impl<'a> GateRequest<'a> {
             danger: operation.map_or(Danger::Safe, Operation::effective_danger),
             needs_confirmation: operation.is_some_and(Operation::needs_confirmation),
             caller: self.caller.identity(),
-            args: self.args,
+            args,
             continued_quotas: &[],
         }
     }
@@ -132,8 +133,31 @@ impl<'a> GateRequest<'a> {
     /// Returns the names of the parameters whose values nobody may see.
     pub(super) fn sensitive_params(&self) -> Vec<&'a str> {
         let params = self.subject.operation().map(|operation| operation.params.iter());
-        let sensitive = params.into_iter().flatten().filter(|param| param.sensitive);
+        let sensitive = params.into_iter().flatten().filter(|param| is_secret(param));
         sensitive.map(|param| param.name.as_str()).collect()
+    }
+}
+
+/// Whether nobody may see the values of a parameter. A field of a store says so in its schema.
+fn is_secret(param: &Param) -> bool {
+    let says = |key: &str, value: &Value| param.schema.get(key) == Some(value);
+    param.sensitive || says("writeOnly", &Value::Bool(true)) || says("format", &Value::from("password"))
+}
+
+/// Returns the arguments as rules see them: the fields in `input` of an update stand beside the other parameters, as they do in the
+/// other spelling of the call.
+pub(super) fn flat_args<'a>(request: &GateRequest<'a>) -> Cow<'a, Map<String, Value>> {
+    let takes_input = request.subject.operation().is_some_and(|operation| {
+        operation.category == Category::Update && operation.param("input").is_none()
+    });
+    match request.args.get("input") {
+        Some(Value::Object(fields)) if takes_input => {
+            let mut args = request.args.clone();
+            args.remove("input");
+            args.extend(fields.iter().map(|(name, value)| (name.clone(), value.clone())));
+            Cow::Owned(args)
+        }
+        _ => Cow::Borrowed(request.args),
     }
 }
 

@@ -488,3 +488,14 @@ async fn the_reason_of_a_rule_is_in_the_message() {
     let expected = "'create_book' needs a confirmation. New books cost money. Ask the user, then send the same call again with confirmation_token in params.";
     assert_eq!(error.message, expected);
 }
+
+#[tokio::test]
+async fn a_rule_sees_the_fields_inside_the_input_of_an_update() {
+    let rule = json!({"match": {"params": {"id": 9}}, "decision": "deny"});
+    let shop = Shop::with_config(json!({"rules": [rule, {"decision": "allow"}]}));
+    for params in [json!({"id": 9}), json!({"input": {"id": 9}})] {
+        let outcome = shop.call("update_book", params.clone()).await;
+        assert_ne!(outcome.map_err(|error| error.code), Ok(json!("done")), "{params}");
+    }
+    assert_eq!(shop.reached(), 0);
+}

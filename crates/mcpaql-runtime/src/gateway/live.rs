@@ -113,7 +113,8 @@ impl LiveTools {
             if let Some(Ok(all)) = all.map(|all| compile(&all)) {
                 let is_withheld = |id: &Option<String>| id.as_ref().is_some_and(|id| names.contains(id));
                 let entries = all.operations.iter().filter(|entry| is_withheld(&entry.operation.source_id));
-                catalog.unapproved = entries.map(|entry| entry.operation.name.clone()).collect();
+                let names = entries.map(|entry| entry.operation.name.clone()).collect();
+                catalog.withhold_unapproved(&all, names);
             }
             Ok(catalog)
         });

@@ -89,7 +89,9 @@ fn text(record: &LogRecord) -> String {
 }
 
 fn verify(folder: &Path, args: &args::LogArgs) -> Result<CommandOutcome> {
-    let copies: Vec<PathBuf> = args.checkpoints.iter().cloned().collect();
+    let configured = operator::gate_config().ok().and_then(|config| config.log.checkpoint_file);
+    let configured = configured.map(PathBuf::from).filter(|file| args.checkpoints.is_none() && file.exists());
+    let copies: Vec<PathBuf> = args.checkpoints.iter().cloned().chain(configured).collect();
     let report = verify_folder(folder, &copies, &args.key)?;
     if args.json {
         output::print_data(&serde_json::to_string_pretty(&report_json(&report))?);

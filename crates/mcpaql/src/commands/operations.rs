@@ -51,7 +51,7 @@ fn text(catalog: &Catalog, operations: &[&Operation]) -> String {
         [
             operation.name.clone(),
             operation.category.as_str().to_owned(),
-            operation.danger.as_str().to_owned(),
+            operation.effective_danger().as_str().to_owned(),
             summary(operation),
         ]
     }));
@@ -75,7 +75,7 @@ fn json_rows(catalog: &Catalog, operations: &[&Operation]) -> Vec<Value> {
             "adapter": catalog.adapter.name,
             "operation": operation.name,
             "category": operation.category.as_str(),
-            "danger": operation.danger.as_str(),
+            "danger": operation.effective_danger().as_str(),
             "tags": operation.tags,
             "deprecated": operation.deprecated.is_some(),
             "description": operation.description,

@@ -127,6 +127,11 @@ impl PlannedAdapter {
                 let entry = format!("{auth:?} {access:?} {selection:?} {is_unpinned}");
                 content.insert("entry".to_owned(), entry.into());
             }
+            let folder = config.parent().unwrap_or(Path::new(""));
+            let programs = trust::programs(&content, folder);
+            if let (Some(content), false) = (content.as_object_mut(), programs.is_empty()) {
+                content.insert("programs".to_owned(), programs.into());
+            }
             let name = self.name()?;
             let id = format!("adapter:{}#{name}", trust::file_id(config).trim_start_matches("file:"));
             return Some(TrustSubject { id, kind: TrustKind::Adapter, shown: name, content });

@@ -86,7 +86,7 @@ pub fn verify_folder(
     }
     let mut verifier = LogVerifier::new(keys);
     let mut lengths = Vec::new();
-    if !files.numbers()?.is_empty() {
+    if files.checkpoints().exists() || !copies.is_empty() || !files.numbers()?.is_empty() {
         // Nobody writes while the checkpoints and the lengths of the files are read, so they belong together. A copy that cannot be
         // locked has no writer.
         let _lock = files.lock().ok();
