@@ -256,6 +256,9 @@ async fn the_log_has_every_call_and_shows_tampering() {
     let changed = place.run(&["log", "--verify", "--json"]).await;
     assert_eq!(changed.status, Some(1), "{changed:?}");
     assert_eq!(changed.json()["whole"], false);
+    std::fs::remove_file(&path).unwrap();
+    let missing = place.run(&["log", "--verify"]).await;
+    assert_eq!(missing.status, Some(1), "{missing:?}");
 }
 
 #[tokio::test]
