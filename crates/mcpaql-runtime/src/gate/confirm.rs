@@ -14,14 +14,14 @@ use mcpaql_core::gate::config::{Approver, GateConfig};
 use mcpaql_core::gate::decision::{DecidedBy, Decision};
 use mcpaql_core::gate::fingerprint::fingerprint;
 use mcpaql_core::gate::redact::redact;
-use mcpaql_core::gate::token::{self, ConfirmationToken};
+use mcpaql_core::gate::token::{self, GateToken};
 use mcpaql_core::operation::{Danger, Operation};
 use mcpaql_core::timestamp::timestamp;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 /// How long a token is valid.
-const TOKEN_LIFE: Duration = Duration::from_secs(300);
+pub(super) const TOKEN_LIFE: Duration = Duration::from_secs(300);
 /// How long the token of a forbidden operation is valid.
 const SHORT_TOKEN_LIFE: Duration = Duration::from_secs(120);
 /// How long a person has to decide, and how long an approval waits for its call.
@@ -87,28 +87,39 @@ impl AdapterGate {
         decision: &Decision,
         scope: ConfirmationScope,
     ) -> OpError {
-        let token = match random_bytes() {
-            Ok(random) => ConfirmationToken::from_bytes(random),
-            Err(error) => return self.undecidable(call).with_cause(error),
-        };
         let expires_in = if decision.danger == Danger::Forbidden { SHORT_TOKEN_LIFE } else { TOKEN_LIFE };
+        let error = self.unconfirmed(call, request, decision);
+        self.offer_token(call, GateToken::confirmation, (scope, decision.danger, expires_in), error).await
+    }
+
+    /// Issues a token, and adds it to the error that asks for it.
+    pub(super) async fn offer_token(
+        &self,
+        call: &GatedCall<'_>,
+        token: fn([u8; 32]) -> GateToken,
+        (scope, danger, expires_in): (ConfirmationScope, Danger, Duration),
+        mut error: OpError,
+    ) -> OpError {
+        let token = match random_bytes() {
+            Ok(random) => token(random),
+            Err(cause) => return self.undecidable(call).with_cause(cause),
+        };
         let new = NewConfirmation {
             kind: ConfirmationKind::Token { hash: token.hash() },
             scope,
-            danger: decision.danger,
+            danger,
             expires_in,
             request: Value::Null,
             state_hash: None,
         };
         match self.gate.state().issue(&new).await {
             Ok(Issued::New { expires_at, .. } | Issued::AlreadyOpen { expires_at, .. }) => {
-                let mut error = self.unconfirmed(call, request, decision);
                 error.details.shift_insert(0, "confirmation_token".to_owned(), token.expose().into());
                 error.details.shift_insert(1, "expires_at".to_owned(), timestamp(expires_at / 1000).into());
                 error
             }
             Ok(Issued::TooMany { retry_after_seconds }) => too_many(call, retry_after_seconds),
-            Err(error) => self.undecidable(call).with_cause(error),
+            Err(cause) => self.undecidable(call).with_cause(cause),
         }
     }
 
@@ -315,7 +326,7 @@ fn denied_by_person(call: &GatedCall<'_>) -> OpError {
     denied(Code::PermissionDenied, message, call)
 }
 
-pub(super) fn too_many(call: &GatedCall<'_>, retry_after_seconds: u64) -> OpError {
+fn too_many(call: &GatedCall<'_>, retry_after_seconds: u64) -> OpError {
     let message = "Too many confirmations are open. Use or drop them before you ask for another one.";
     denied(Code::RateLimitExceeded, message, call).with_detail("retry_after_seconds", retry_after_seconds)
 }

@@ -2,22 +2,15 @@
 //!
 //! What always holds: a decision to continue is valid for its caller and its quota, until the quota's window is over. It never lifts the quota's end.
 
-use super::confirm::too_many;
+use super::confirm::TOKEN_LIFE;
 use super::judge::refusal;
 use super::{AdapterGate, GateRequest};
-use crate::operator::{ConfirmationKind, ConfirmationScope, Issued, NewConfirmation};
-use crate::state::random_bytes;
+use crate::operator::ConfirmationScope;
 use mcpaql_core::error::OpError;
 use mcpaql_core::gate::call::GatedCall;
 use mcpaql_core::gate::config::Quota;
 use mcpaql_core::gate::decision::{Decision, Needs, SuccessKey};
-use mcpaql_core::gate::token::{QUOTA_PREFIX, QuotaToken};
-use mcpaql_core::timestamp::timestamp;
-use serde_json::Value;
-use std::time::Duration;
-
-/// How long the token is valid.
-const TOKEN_LIFE: Duration = Duration::from_secs(300);
+use mcpaql_core::gate::token::{GateToken, QUOTA_PREFIX};
 
 impl AdapterGate {
     /// Returns whether the user wants to continue although a quota pauses, or the error with the token for it.
@@ -44,25 +37,8 @@ impl AdapterGate {
             let state = self.gate.state();
             return state.record_success(&scope.adapter, &scope.operation, &scope.caller).await.map_err(lost);
         }
-        let token =
-            QuotaToken::from_bytes(random_bytes().map_err(|error| self.undecidable(call).with_cause(error))?);
-        let new = NewConfirmation {
-            kind: ConfirmationKind::Token { hash: token.hash() },
-            scope,
-            danger: decision.danger,
-            expires_in: TOKEN_LIFE,
-            request: Value::Null,
-            state_hash: None,
-        };
-        match self.gate.state().issue(&new).await.map_err(lost)? {
-            Issued::New { expires_at, .. } | Issued::AlreadyOpen { expires_at, .. } => {
-                let mut error = refusal(call, decision);
-                error.details.shift_insert(0, "confirmation_token".to_owned(), token.expose().into());
-                error.details.shift_insert(1, "expires_at".to_owned(), timestamp(expires_at / 1000).into());
-                Err(error)
-            }
-            Issued::TooMany { retry_after_seconds } => Err(too_many(call, retry_after_seconds)),
-        }
+        let asked = (scope, decision.danger, TOKEN_LIFE);
+        Err(self.offer_token(call, GateToken::quota, asked, refusal(call, decision)).await)
     }
 
     /// Whether the user has decided to continue within the window of the quota.
